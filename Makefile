@@ -1,4 +1,4 @@
-# The one door for every task. `make` lists the targets; each creates .venv and installs what it needs.
+# All tasks of the project. `make` lists the targets; each creates .venv and installs what it needs.
 #
 # Settings, each with its default:
 #   PYTHON=python3       the interpreter that .venv is made from, 3.11 or later
@@ -22,7 +22,7 @@ FUZZ_CXX ?= clang++
 VENV := .venv
 BIN := $(VENV)/bin
 STAMPS := $(VENV)/stamps
-# Errors only: an index that lacks a package, or pip's own age, is no news.
+# Only errors are shown, not which index lacks a package or how old pip is.
 PIP_INSTALL := $(BIN)/python -m pip install --quiet --quiet --disable-pip-version-check
 # cmake, ninja and the linters come from the virtual environment, whatever the machine has.
 export PATH := $(CURDIR)/$(BIN):$(PATH)
@@ -31,13 +31,13 @@ CPP_FILES := $(shell find cpp -name '*.h' -o -name '*.cc')
 CORE_SOURCES := CMakeLists.txt cpp/CMakeLists.txt third_party/zlib-ng/CMakeLists.txt \
   $(filter-out cpp/tests/% cpp/fuzz/%,$(CPP_FILES))
 # Neither the C++ tests nor the fuzzers need Python or nanobind. They are compiled with -O1, which takes two thirds of
-# the time of -O3: what -O3 makes of the core, all Python tests try.
+# the time of -O3. The Python tests use the core as compiled with -O3.
 CMAKE_WITHOUT_PYTHON := cmake --log-level=WARNING -S . -G Ninja -DRECORDSMITH_BINDINGS=OFF \
   -DRECORDSMITH_WARNINGS_AS_ERRORS=ON -DCMAKE_BUILD_TYPE=None -DCMAKE_CXX_FLAGS='-O1 -g1'
 
 ##@ Using it
 
-demo: $(STAMPS)/core $(STAMPS)/demo  ## Make, check, repair, train and explain, on a small dataset with planted faults
+demo: $(STAMPS)/core $(STAMPS)/demo  ## Make, check, repair, train and explain, on a small dataset with deliberate errors
 	rm -rf build/demo
 	$(BIN)/recordsmith demo build/demo
 
@@ -87,7 +87,7 @@ lint: $(STAMPS)/core $(STAMPS)/test $(STAMPS)/lint  ## Check style, types and fo
 docs: $(STAMPS)/core $(STAMPS)/docs  ## Build the documentation into build/site; a warning is an error
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
 
-format: $(STAMPS)/lint  ## Format Python and C++, and mend what ruff can mend
+format: $(STAMPS)/lint  ## Format Python and C++, and fix what ruff can fix
 	$(BIN)/ruff check --fix-only .
 	$(BIN)/ruff format .
 	$(BIN)/clang-format -i $(CPP_FILES)

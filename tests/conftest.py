@@ -11,7 +11,15 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-from tests.storage.servers.fixtures import every_s3_url, faulty_proxy, moto_server, s3_server, s3_url  # noqa: F401 - fixtures
+from tests.storage.servers.fixtures import (  # noqa: F401 - fixtures
+    azure_url,
+    azurite_endpoint,
+    every_s3_url,
+    faulty_proxy,
+    moto_server,
+    s3_server,
+    s3_url,
+)
 
 # Started in the background, a shell lets its commands ignore Ctrl-C, and so would the programs that tests stop by it.
 signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -1,6 +1,6 @@
 """TFRecord bytes made in plain Python, from the format's description alone.
 
-Nothing of recordsmith is used here: what its reader is held against must not come from its own writer.
+Nothing of recordsmith is used here: its reader must not be tested with its own writer.
 """
 
 from __future__ import annotations

@@ -29,7 +29,7 @@ OURS, THEIRS = "recordsmith", "tensorflow"
 
 
 def run(context: Context) -> Section:
-    """Survey the datasets with both, and hold their numbers against each other."""
+    """Survey the datasets with both, and compare their numbers."""
     section = Section("facts", "Collecting facts", METHOD)
     for name in SUBJECTS:
         stored = context.datasets.get(name)

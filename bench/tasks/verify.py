@@ -27,7 +27,7 @@ _VERIFY, _FRESH, _WARM = "verify both CRCs", "only read, fresh mapping", "only r
 def run(context: Context) -> Section:
     """Verify each dataset, and read it without verifying."""
     section = Section("verify", "Verifying both CRCs of whole files", METHOD)
-    # The limit is also worth stating where recordsmith is not there to be held against it.
+    # The limit is also measured if recordsmith is not installed.
     workers = context.workers.having("verify") or context.workers.having("write")
     for stored in context.datasets.values():
         for worker in workers[:1]:

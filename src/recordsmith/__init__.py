@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from recordsmith.exporting.export import ExportedDataset, export
     from recordsmith.loader import Dataset, Loader, PipelineWarning
     from recordsmith.loader import open_dataset as open  # noqa: A004 - read as recordsmith.open
+    from recordsmith.loader.verbs.mix import mix
     from recordsmith.making import preprocessing, sources
     from recordsmith.making.dataset_writer import DatasetWriter, write
     from recordsmith.making.made_dataset import MadeDataset
@@ -119,6 +120,7 @@ _SOURCES = {
     "lint": "doctor.lint.lint",
     "load_configuration": "rules",
     "make": "making.maker",
+    "mix": "loader.verbs.mix",
     "open": "loader:open_dataset",
     "preprocessing": "making:preprocessing",
     "repair": "repairing",
@@ -153,6 +155,7 @@ __all__ = [  # noqa: RUF022 - in the order in which people meet them
     "open",
     "Dataset",
     "Loader",
+    "mix",
     "augment",
     "Ragged",
     "ByteColumn",

@@ -259,6 +259,27 @@ def adjust_contrast(pixels: npt.NDArray[np.float32], factor: float) -> None:
 def adjust_saturation(pixels: npt.NDArray[np.float32], factor: float) -> None:
     """Change the saturation of values from 0 to 1, in place."""
 
+def pack_lengths(lengths: npt.NDArray[np.int64], capacity: int, best: bool) -> npt.NDArray[np.int64]:
+    """Return the row that each sequence is put into, by first fit, or by best fit with the longest first."""
+
+def fill_packed(
+    values: npt.NDArray[np.uint8],
+    starts: npt.NDArray[np.int64],
+    sizes: npt.NDArray[np.int64],
+    rows: npt.NDArray[np.int64],
+    padding: npt.NDArray[np.uint8],
+    target: npt.NDArray[np.uint8],
+) -> None:
+    """Copy pieces of the values, in rising order of their rows, into the rows of `target`, and fill up the rest."""
+
+def number_packed(
+    sizes: npt.NDArray[np.int64],
+    rows: npt.NDArray[np.int64],
+    segments: npt.NDArray[np.int32],
+    positions: npt.NDArray[np.int32],
+) -> None:
+    """Write the numbers of the pieces in their row, from 1, and of the items in their piece, from 0; 0 elsewhere."""
+
 def pad_rows(
     values: npt.NDArray[np.uint8],
     offsets: npt.NDArray[np.int64],

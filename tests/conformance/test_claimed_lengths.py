@@ -1,4 +1,4 @@
-"""A header may claim any length. Nothing is allocated for it before it was held against what is really there.
+"""A header may claim any length. Nothing is allocated for it before it was compared with what is really there.
 
 Each case runs in a process whose address space is limited to little more than it has at the start: taking the claimed
 memory, even without touching it, would fail there.

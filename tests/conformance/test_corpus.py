@@ -1,4 +1,4 @@
-"""Real files written by other projects, read to the end and held against TensorFlow.
+"""Real files written by other projects, read to the end and compared with TensorFlow.
 
 They lie outside this project and may not be copied into it. Where `../shared/corpus` is absent, these are skipped.
 """

@@ -40,7 +40,7 @@ FOO, BAR = b"foo", b"bar"
 CUT_TAIL = "a stray tail of 1 to 11 bytes is a cut file, which must never pass in silence"
 CUT_TRAILER = "a cut file must never pass in silence; the trailer's checksum is missing"
 BAD_TRAILER = "the records have checksums of their own that hold, and what is sound is delivered before the error"
-HUGE = "a length is held against what is left in the file before anything else"
+HUGE = "a length is compared with the rest of the file before anything else"
 
 DEVIATIONS = {
     "truncated_in_length(5B)": Deviation(Outcome((FOO,), rs.TruncatedFileError, 19), CUT_TAIL),

@@ -248,7 +248,7 @@ def test_features_are_chosen_dropped_and_renamed(folder: Path, quick_path: Path)
         ({"rename": {"who": "n"}}, "Two features would be called 'n'"),
         ({"rename": {"whom": "n"}}, "to rename"),
         ({"drop": list(SCHEMA)}, "No feature is left"),
-        ({"sample": 0.0}, "share or a number"),
+        ({"sample": 0.0}, "share between 0 and 1"),
         ({"sample": 0.5, "take": 3}, "two ways"),
         ({"take": 0}, "at least 1"),
         ({"on_error": "skipp"}, "Did you mean 'skip'"),

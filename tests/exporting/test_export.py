@@ -311,7 +311,7 @@ def test_changed_texts_are_refused_row_by_row(folder: Path, quick_path: Path) ->
 @pytest.mark.parametrize(
     ("name", "options", "words"),
     [
-        ("data.xml", {}, "kind of file to write is not known"),
+        ("data.xml", {}, "export format cannot be detected"),
         ("data.csv", {"kind": "parquet"}, "disagree"),
         ("data", {"kind": "parqet"}, "Did you mean 'parquet'"),
         ("data.csv", {"features": ["nam"], "split": "test"}, "Did you mean 'name'"),

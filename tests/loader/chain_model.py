@@ -1,4 +1,4 @@
-"""Chains held against a model too simple to be wrong: lists that are permuted, cut and put together.
+"""A model of chains that is too simple to be wrong: lists that are permuted, cut and joined.
 
 A chain is a tuple of verbs, each a tuple of its name and its settings; the first says which rows are opened. The model
 knows nothing of the loader but its sources of randomness: keys of streams and the permutations that belong to them.

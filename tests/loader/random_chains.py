@@ -1,6 +1,6 @@
-"""Random chains, built as loaders and held against their model: see chain_model.
+"""Random chains, built as loaders and compared with their model: see chain_model.
 
-python -m tests.loader.random_chains 1000000      holds so many against it; a second number is the first seed
+python -m tests.loader.random_chains 1000000      compares so many with it; a second number is the first seed
 """
 
 from __future__ import annotations
@@ -150,7 +150,7 @@ def shortened(chain: Chain) -> Chain:
     return (*chain[:place], ("take", MOST_ROWS), *chain[place:]) if many else chain
 
 
-# --- held against the model ---
+# --- comparing with the model ---
 
 
 def built(chain: Chain, datasets: dict[int, rs.Dataset], *, threads: int = 0, shown: bool = False) -> Any:
@@ -260,7 +260,7 @@ def chain_hides_length(chain: Chain) -> bool:
     return any(verb in ("filter", "bucket_batch") for verb, *_ in chain)
 
 
-def hold_random_chains(folder: Path, seeds: range, *, tell: bool = False) -> tuple[int, int]:
+def compare_random_chains(folder: Path, seeds: range, *, tell: bool = False) -> tuple[int, int]:
     """Compare the chains of some seeds with their models; return how many were compared, and how many were refused.
 
     The first difference is raised; with `tell`, differences and progress are written to standard error.
@@ -297,5 +297,5 @@ def hold_random_chains(folder: Path, seeds: range, *, tell: bool = False) -> tup
 if __name__ == "__main__":
     count, first = int(sys.argv[1]), int((sys.argv[2:] or ["0"])[0])
     with tempfile.TemporaryDirectory() as scratch:
-        held, refused = hold_random_chains(Path(scratch), range(first, first + count), tell=True)
-    sys.stderr.write(f"{held:,} chains held, {refused:,} refused when they were built\n")
+        compared, refused = compare_random_chains(Path(scratch), range(first, first + count), tell=True)
+    sys.stderr.write(f"{compared:,} chains compared, {refused:,} refused when they were built\n")

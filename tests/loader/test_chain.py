@@ -25,8 +25,8 @@ def ds(tmp_path_factory: pytest.TempPathFactory) -> rs.Dataset:
     ("chain", "message"),
     [
         (lambda ds: ds.batch(4).shuffle(seed=0), "shuffle after batching"),
-        (lambda ds: ds.batch(4).batch(4), "batches of batches"),
-        (lambda ds: ds.batch(0), "at least one row"),
+        (lambda ds: ds.batch(4).batch(4), "already in batches"),
+        (lambda ds: ds.batch(0), "batch size must be"),
         (lambda ds: ds.batch(4).shard(0, 2), "shard after batching"),
         (lambda ds: ds.batch(4).filter(bool), "filter after batching"),
         (lambda ds: ds.shard(2, 2), "Rank 2 of 2 does not exist"),

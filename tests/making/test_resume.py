@@ -295,7 +295,7 @@ def test_a_finished_shard_that_is_gone_or_short_is_written_again(expected, quick
     assert resumed(quick_path / "out") == expected
 
 
-def test_a_finished_shard_that_changed_is_found_and_mended(expected, quick_path: Path):
+def test_a_finished_shard_that_changed_is_found_and_written_again(expected, quick_path: Path):
     """At the latest by resuming once more, as the message says."""
     staging = stopped(quick_path / "out", "checking", 1)
     shard = min((staging / "shards").iterdir())

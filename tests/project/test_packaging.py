@@ -1,4 +1,4 @@
-"""What pyproject.toml promises, held against the code. That it builds is tried by hand: it takes minutes."""
+"""Compares pyproject.toml with the code. Building is tested by hand, because it takes minutes."""
 
 from __future__ import annotations
 

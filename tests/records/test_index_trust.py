@@ -1,4 +1,4 @@
-"""An index is held against its file: an old, foreign, damaged or misleading one gives no wrong row."""
+"""An index is compared with its file: an old, foreign, damaged or misleading index never returns a wrong row."""
 
 from __future__ import annotations
 
@@ -186,7 +186,7 @@ def test_a_damaged_index_is_built_anew_while_it_is_used(damage: str, way: str, p
     assert load_index(path).records == COUNT
 
 
-def mended(content: bytes, count: int) -> bytes:
+def with_valid_checksum(content: bytes, count: int) -> bytes:
     """The bytes of an index with the magic, the count and all checksums right."""
     body = content[HEADER : HEADER + 8 * count]
     header = b"RSINDEX2" + content[8:64] + struct.pack("<Q", count - 1) + content[72:80]
@@ -212,11 +212,11 @@ def test_random_changes_of_an_index_give_no_wrong_row(seed: int, path: Path):
             if content:
                 content[chance.randrange(len(content))] = chance.randrange(256)
         if kind == 2:
-            content = bytearray(mended(bytes(content).ljust(len(whole), b"\0"), 601))
+            content = bytearray(with_valid_checksum(bytes(content).ljust(len(whole), b"\0"), 601))
         elif kind == 3:  # offsets that fit the file, with some left out, twice or moved
             changed = np.sort(chance.choices(offsets.tolist(), k=chance.randrange(1, 601)))
             changed[0], changed[-1] = 0, offsets[-1]
-            content = bytearray(mended(whole[:HEADER] + changed.astype("<u8").tobytes(), len(changed)))
+            content = bytearray(with_valid_checksum(whole[:HEADER] + changed.astype("<u8").tobytes(), len(changed)))
         index_file(path).write_bytes(content)
         ds = opened(path)
         try:

@@ -29,7 +29,7 @@ def test_each_damage_at_each_byte(payloads: list[bytes]) -> None:
 
 
 def test_only_flipped_data_is_lost() -> None:
-    """A flipped bit in a header is mended, one in the data or its checksum costs this record alone, exactly."""
+    """A flipped bit in a header is repaired; one in the data or its checksum loses only this record, exactly."""
     path = MemoryFile()
     content = file_bytes(EXAMPLES)
     bounds = starts(EXAMPLES)

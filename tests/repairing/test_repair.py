@@ -174,12 +174,12 @@ def test_several_files_go_to_a_folder(bad: Path, tmp_path: Path) -> None:
     seen: list[tuple[int, int]] = []
     result = rs.repair(
         [tmp_path / "sound.tfrecord", bad],
-        tmp_path / "mended",
+        tmp_path / "repaired",
         keep_suspect=tmp_path / "aside",
         progress=lambda done, total: seen.append((done, total)),
     )
     assert [file.action for file in result.files] == ["copied", "repaired"]
-    assert sorted(os.listdir(tmp_path / "mended")) == ["bad.tfrecord", "sound.tfrecord"]
+    assert sorted(os.listdir(tmp_path / "repaired")) == ["bad.tfrecord", "sound.tfrecord"]
     assert os.listdir(tmp_path / "aside") == ["bad.tfrecord.suspect"]
     assert seen[-1] == (2 * len(WHOLE) - 3,) * 2
     with pytest.raises(rs.RecordsmithError, match="Give a folder as the output"):
@@ -200,40 +200,40 @@ def dataset(tmp_path: Path) -> Path:
 
 
 def test_a_folder_is_repaired_with_its_description(dataset: Path, tmp_path: Path) -> None:
-    mended = tmp_path / "mended"
-    result = rs.repair(dataset, mended)
+    repaired = tmp_path / "repaired"
+    result = rs.repair(dataset, repaired)
     assert (result.records, result.lost_records) == (299, 1)
-    assert len(rs.open(mended)) == 299
-    assert rs.open(mended).schema == SCHEMA
-    assert "numbers-train.tfrecord-00001-of-00003.idx" not in os.listdir(mended)
-    assert (mended / "README.md").read_text() == "About the numbers."
+    assert len(rs.open(repaired)) == 299
+    assert rs.open(repaired).schema == SCHEMA
+    assert "numbers-train.tfrecord-00001-of-00003.idx" not in os.listdir(repaired)
+    assert (repaired / "README.md").read_text() == "About the numbers."
     before = json.loads((dataset / "recordsmith.json").read_text())
-    after = json.loads((mended / "recordsmith.json").read_text())
+    after = json.loads((repaired / "recordsmith.json").read_text())
     split = after["splits"]["train"]
     assert after["schema"] == before["schema"]
     assert (split["records"], [shard["records"] for shard in split["shards"]]) == (299, [100, 99, 100])
     for shard in split["shards"]:
-        content = (mended / shard["file"]).read_bytes()
+        content = (repaired / shard["file"]).read_bytes()
         assert (shard["bytes"], shard["sha256"]) == (len(content), hashlib.sha256(content).hexdigest())
     assert split["bytes"] == sum(shard["bytes"] for shard in split["shards"])
     assert "classes" not in split
     assert after["repaired"] == {"lost_records": 1, "splits": ["train"]}
-    info = json.loads((mended / "dataset_info.json").read_text())
+    info = json.loads((repaired / "dataset_info.json").read_text())
     assert info["splits"][0]["shardLengths"] == ["100", "99", "100"]
     assert any("Class counts of train" in note for note in result.notes)
 
 
 def test_what_is_no_record_file_is_left_out_of_a_folder(dataset: Path, tmp_path: Path) -> None:
     (dataset / "numbers-train.tfrecord-00002-of-00003").write_text("version https://git-lfs.github.com/spec/v1\n")
-    result = rs.repair(dataset, tmp_path / "mended")
+    result = rs.repair(dataset, tmp_path / "repaired")
     assert len(result.files) == 2
     assert any("Git LFS" in note for note in result.notes)
-    assert len(rs.open(tmp_path / "mended")) == 199
+    assert len(rs.open(tmp_path / "repaired")) == 199
 
 
 def test_a_broken_manifest_does_not_stop_a_repair(dataset: Path, tmp_path: Path) -> None:
     (dataset / "recordsmith.json").write_text("{")
-    result = rs.repair(dataset, tmp_path / "mended")
+    result = rs.repair(dataset, tmp_path / "repaired")
     assert result.records == 299
     assert any("recordsmith.json: left out" in note for note in result.notes)
 

@@ -1,4 +1,4 @@
-"""SARIF, held against the essentials of its schema."""
+"""SARIF, checked against the main parts of its schema."""
 
 from __future__ import annotations
 

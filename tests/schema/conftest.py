@@ -16,7 +16,7 @@ ThroughCore = Callable[[Feature, Sequence[ColumnParts]], list[Parts]]
 
 
 def check_layout(column: PlanColumn, part: ColumnParts, steps: int | None) -> int:
-    """Hold what the schema gives the core against the contract, and return the number of rows (or steps)."""
+    """Check that the schema gives the core what it expects, and return the number of rows (or steps)."""
     values, offsets, present = part[:3]
     there = slice(None) if present is None or steps is not None else present
     rows = check_values(column, values, offsets, there)

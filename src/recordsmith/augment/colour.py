@@ -53,7 +53,7 @@ class Brightness(_ColourChange):
     most: float = 0.2
 
     def __post_init__(self) -> None:
-        check_number("How much the brightness changes at most", self.most, least=0, most=1)
+        check_number("The maximum change of brightness", self.most, least=0, most=1)
 
     def draw(self, rng: Random) -> float:
         """Draw how much is added, as a part of the range."""

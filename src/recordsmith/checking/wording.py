@@ -6,10 +6,9 @@ from collections.abc import Iterable, Sequence
 
 from recordsmith.facts.value_facts import Place
 from recordsmith.rules import Location
-from recordsmith.wording.numbers import count_text as counted
 from recordsmith.wording.numbers import number_text
 
-__all__ = ["amount", "counted", "listed", "locate", "share"]
+__all__ = ["amount", "listed", "locate", "share"]
 
 _PLACES = 5  # places that a finding lists beside the first
 

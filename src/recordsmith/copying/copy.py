@@ -104,8 +104,9 @@ def copy(  # noqa: PLR0913 - each is a setting of its own, and all but two have 
         workers: the number of threads. The files do not depend on it.
         overwrite: replace existing files.
         resume: continue a run that was interrupted.
-        staging: for a URL, the local folder in which the files are written before they are uploaded; None: one in the
-            cache folder.
+        staging: for an output at a URL, the local folder in which the files are written before they are uploaded; None:
+            one in the cache folder. If this is a URL too, finished work is also saved there, so that the run can be
+            resumed on another machine.
         allow_race: for a URL, also write to a store that has no conditional writes, in which two runs could overwrite
             each other's output.
         on_progress: a function that is called with a `Progress` from time to time.
@@ -282,7 +283,11 @@ def _check(
     if sample is not None and take is not None:
         raise RecordsmithError("sample and take are two ways to copy less: choose one of them.")
     if sample is not None and (isinstance(sample, bool) or not _is_amount(sample)):
-        raise RecordsmithError("sample is a share or a number of records.", found=repr(sample), expected="0.1, or 500")
+        raise RecordsmithError(
+            "sample must be a share between 0 and 1, or a number of records.",
+            found=repr(sample),
+            expected="a share such as 0.1, or a number such as 500",
+        )
     if take is not None and (isinstance(take, bool) or not isinstance(take, int) or take < 1):
         raise RecordsmithError("take must be a whole number of records, at least 1.", found=repr(take))
     check_on_error(on_error)

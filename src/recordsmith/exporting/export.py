@@ -260,7 +260,7 @@ def _kind(out: str, asked: str | None) -> tuple[str, bool]:
     """Return the kind of files to write, and whether they go to a folder."""
     if asked is not None and asked not in WRITERS:
         raise RecordsmithError(
-            f"There is no export to {asked!r}.{did_you_mean(asked, WRITERS)}", expected=list_names(WRITERS)
+            f"Unknown export format {asked!r}.{did_you_mean(asked, WRITERS)}", expected=list_names(WRITERS)
         )
     named = next((kind for kind, writer in WRITERS.items() if out.lower().endswith(writer.suffixes)), None)
     if named is not None and not os.path.isdir(out):
@@ -272,9 +272,11 @@ def _kind(out: str, asked: str | None) -> tuple[str, bool]:
     if asked is None:
         endings = ", ".join(suffix for writer in WRITERS.values() for suffix in writer.suffixes)
         raise RecordsmithError(
-            "The kind of file to write is not known.",
+            "The export format cannot be detected from this name.",
             path=out,
-            expected=f"a name that ends in {endings}; or a folder, and a kind",
-            advice=advise("Name the kind for a folder: {to}.", to=("kind='parquet'", "--to parquet")),
+            expected=f"a name that ends in {endings}",
+            advice=advise(
+                "Change the name. For a folder, choose the format with {to}.", to=("kind='parquet'", "--to parquet")
+            ),
         )
     return asked, True

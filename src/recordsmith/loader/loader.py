@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Generic, Self, TypeAlias, TypeVar
 from recordsmith.errors import PipelineError
 from recordsmith.loader.engine.feeding import feed
 from recordsmith.loader.engine.row_access import row_at
+from recordsmith.loader.engine.source_counts import rows_by_source
 from recordsmith.loader.frameworks.torch_states import loader_state
 from recordsmith.loader.order.shuffle_quality import ShuffleQuality, shuffle_quality
 from recordsmith.loader.pair_proof import verify_pairs
@@ -17,6 +18,7 @@ from recordsmith.loader.session import Session
 from recordsmith.loader.skipping import Skipped
 from recordsmith.loader.state import shown_verb
 from recordsmith.loader.verbs import Verbs
+from recordsmith.loader.verbs.pack import Efficiency, Packed
 from recordsmith.loader.verbs.select import SelectVerb
 from recordsmith.workers.forking import in_own_process
 
@@ -82,6 +84,19 @@ class Loader(SelectVerb["Loader[Item_co]"], Verbs["Loader[Item_co]", "Loader[Any
     def skipped(self) -> Skipped:
         """What `on_error="skip"` has skipped so far: `.count`, and the `.first` records with their reasons."""
         return self._session.skipped
+
+    @property
+    def packing(self) -> Efficiency:
+        """How much of the rows that `.pack()` made so far is tokens: `.share`, `.tokens` and `.rows`."""
+        packed = [change for change in self.plan.changes if isinstance(change, Packed)]
+        return packed[0].efficiency if packed else Efficiency()
+
+    def rows_by_source(self) -> list[int]:
+        """Return how many rows of each dataset the consumer has received in this epoch, in the order of `mix`.
+
+        It is computed from the place that was reached, for chains that do not leave out or pack rows.
+        """
+        return rows_by_source(self.plan, self._session.place())
 
     @property
     def shuffle_quality(self) -> ShuffleQuality:

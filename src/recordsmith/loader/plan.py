@@ -18,12 +18,16 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-__all__ = ["RECORD_NUMBERS", "BatchChange", "Batching", "Plan", "RowChange", "Rows", "plan_of"]
+__all__ = ["PACKED_ROWS", "RECORD_NUMBERS", "BatchChange", "Batching", "Plan", "RowChange", "Rows", "plan_of"]
 
 Batch = dict[str, Any]
 
 RECORD_NUMBERS = "__record__"
 """The column that a batch change with `with_index` finds the records' numbers in."""
+
+
+PACKED_ROWS = 1 << 20
+"""The most rows that a window is packed into. The position of row j is that of its window times this, plus j."""
 
 
 @dataclass
@@ -54,10 +58,12 @@ class RowChange(ABC):
     Attributes:
         drops_rows: it may leave rows out.
         heavy: it takes so long that a batch is worth a task of its own.
+        window: it needs so many rows at a time, always the same ones, and gives others in their place; None: any.
     """
 
     drops_rows: bool = False
     heavy: bool = False
+    window: int | None = None
 
     @abstractmethod
     def apply(self, rows: Rows) -> Rows:
@@ -164,6 +170,11 @@ class Plan:
     def is_streamed(self) -> bool:
         """Whether it is only known once the rows were read which of them are in a batch."""
         return self.drops_rows or (self.batching is not None and len(self.batching.sizes) > 1)
+
+    @property
+    def window(self) -> int | None:
+        """How many rows are packed together; None if rows stay what they are."""
+        return next((change.window for change in self.changes if change.window), None)
 
     @property
     def picks_columns(self) -> bool:

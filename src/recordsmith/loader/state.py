@@ -26,7 +26,7 @@ from recordsmith.loader.engine.batch_ranges import BatchRanges
 from recordsmith.loader.engine.cursor import Cursor
 from recordsmith.loader.engine.rest_of_epoch import rest_of_epoch, rows_fed
 from recordsmith.loader.order.record_order import ENDLESS, Shard
-from recordsmith.loader.plan import Batching, Plan
+from recordsmith.loader.plan import PACKED_ROWS, Batching, Plan
 
 __all__ = ["place_in_state", "shown_verb", "state_of_place"]
 
@@ -192,7 +192,7 @@ def _check_rest(plan: Plan, left: int) -> None:
 
 def _streamed_place(plan: Plan, state: Mapping[str, Any], epoch: int) -> Cursor:
     """Return a place where rows are left out, or wait in buckets: it has a position too."""
-    length = min(plan.order.length, _MOST_BATCHES)
+    length = min(plan.order.length * (1 if plan.window is None else PACKED_ROWS), _MOST_BATCHES)
     batch = _whole_number(state, "batch", 0, length)
     sizes = (1,) if plan.batching is None else plan.batching.sizes
     position = _whole_number(state, "position", min(batch, length), length if batch else 0)

@@ -277,7 +277,7 @@ class DatasetWriter:
         splits = manifest.splits
         if self._split in splits and not overwrite:
             raise RecordsmithError(
-                f"There is a split {self._split!r} in this dataset already.",
+                f"The dataset already has a split {self._split!r}.",
                 path=self._folder,
                 found=f"the splits {list_names(splits)}",
                 advice="Choose another split or folder, or give overwrite=True to replace it.",

@@ -95,8 +95,9 @@ def make(  # noqa: PLR0913 - each is a setting of its own, and all but two have 
         workers: the number of threads, or of processes for `map`. The files do not depend on it.
         overwrite: replace an existing dataset.
         resume: continue a run that was interrupted.
-        staging: for a URL, the local folder in which the files are written before they are uploaded; None: one in the
-            cache folder.
+        staging: for an output at a URL, the local folder in which the files are written before they are uploaded; None:
+            one in the cache folder. If this is a URL too, finished work is also saved there, so that the run can be
+            resumed on another machine.
         allow_race: for a URL, also write to a store that has no conditional writes, in which two runs could overwrite
             each other's output.
         description: a sentence about the dataset, for its description files.
@@ -151,7 +152,8 @@ def make(  # noqa: PLR0913 - each is a setting of its own, and all but two have 
             Run(policy, options.output(path), on_progress or bar).execute(overwrite=overwrite, resume=resume)
         made = MadeDataset.of_folder(path)
         destination.publish(on_progress or bar)
-        return replace(made, folder=destination.place)
+        rejected = None if made.rejected_path is None else destination.shown(made.rejected_path)
+        return replace(made, folder=destination.place, rejected_path=rejected)
 
 
 def _as_source(source: Any, schema: Schema | None) -> Source:

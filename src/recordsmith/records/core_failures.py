@@ -153,11 +153,11 @@ def _compression(failure: Failure) -> RecordsmithError:
 
 def _malformed(failure: Failure) -> RecordsmithError:
     return CorruptRecordError(
-        f"The record's payload is not a valid tf.train.Example: {failure.detail}.",
+        f"The payload of the record cannot be parsed: {failure.detail}.",
         **failure.place,
         feature=failure.feature or None,
-        advice="The record was written this way, or damage passed because of verify=False. If it holds something else, "
-        "read it with RecordReader or Dataset.raw.",
+        advice="If the records are something else, read their bytes with RecordReader or Dataset.raw. With "
+        "verify=False, the record may also be damaged.",
     )
 
 

@@ -4,7 +4,7 @@ The decorator `rule` makes a Rule of a function whose docstring has these parts,
 
     @rule("V001", "not-a-number", Severity.ERROR)
     def not_a_number(facts: DatasetFacts) -> Iterator[Finding]:
-        '''A feature holds NaN or infinity.            <- what it finds, in one sentence
+        '''A feature contains NaN or infinity.            <- what it finds, in one sentence
 
         More about what it finds, if one sentence is not enough.
 

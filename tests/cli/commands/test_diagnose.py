@@ -76,6 +76,30 @@ def test_a_pipeline_that_hangs_in_native_code_is_stopped(program: Path, run):
     assert "--timeout 600" in message
 
 
+def test_a_pipeline_that_waits_is_a_finding(program: Path, run):
+    program.write_text(
+        PROGRAM
+        + """
+import queue
+
+def starving():
+    yield batches[0]
+    yield queue.Queue().get()
+"""
+    )
+    result = run("diagnose", f"{program}:starving", "--timeout", 16)
+    assert result.exit_code == 1
+    told = " ".join(result.output.split())
+    assert "T019" in told
+    assert "in starving: yield queue.Queue().get()" in told
+
+
+def test_the_validation_data_is_compared(program: Path, run):
+    result = run("diagnose", f"{program}:batches", "--validation", f"{program}:batches", "--select", "T090")
+    assert result.exit_code == 1
+    assert "are also in the training data" in " ".join(result.output.split())
+
+
 def test_what_the_code_raises_is_shown_with_its_own_lines(program: Path, run_alone: Alone):
     result = run_alone("diagnose", f"{program}:failing")
     assert result.returncode == 2

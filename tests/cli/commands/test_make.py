@@ -411,7 +411,7 @@ def test_it_refuses_to_overwrite(make, visits):
     make(visits)
     before = digests()
     said = make(visits, "--seed", "3", code=2).stderr
-    assert "There is a dataset in the output folder already." in said
+    assert "The output folder already contains a dataset." in said
     assert "--overwrite" in said
     assert digests() == before
     make(visits, "--seed", "3", "--overwrite")

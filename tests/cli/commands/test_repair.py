@@ -45,8 +45,8 @@ def test_the_exit_code_says_whether_something_is_lost(bad: Path) -> None:
     Path("sound.tfrecord").write_bytes(WHOLE)
     assert run("sound.tfrecord", "--dry-run").exit_code == 0
     bad.write_bytes(b"\xff" + WHOLE[1:])
-    mended = run(bad, "-o", "good.tfrecord")
-    assert mended.exit_code == 0
+    repaired = run(bad, "-o", "good.tfrecord")
+    assert repaired.exit_code == 0
     assert Path("good.tfrecord").read_bytes() == WHOLE
     assert run(bad, "-o", "good.tfrecord").exit_code == 2
     assert run(bad, "-o", bad).exit_code == 2

@@ -57,7 +57,7 @@ def check_like_tfds_examples(rows: list[dict[str, Any]]) -> None:
         assert tf.io.decode_png(row["image"]).numpy().tolist() == expected["image"].tolist()
 
 
-@pytest.mark.filterwarnings("ignore")  # what TFDS's own libraries warn of is not ours to mend
+@pytest.mark.filterwarnings("ignore")  # warnings of TFDS's own dependencies
 def test_tfds_prepares_and_recordsmith_opens(tfds: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     # TFDS asks for this backport without declaring it for the Pythons that have it built in.
     monkeypatch.setitem(sys.modules, "importlib_resources", importlib.resources)
@@ -94,7 +94,7 @@ def test_tfds_prepares_and_recordsmith_opens(tfds: Any, tmp_path: Path, monkeypa
     assert ds.schema["image"] == rs.Image(4, 6)
 
 
-@pytest.mark.filterwarnings("ignore")  # what TFDS's own libraries warn of is not ours to mend
+@pytest.mark.filterwarnings("ignore")  # warnings of TFDS's own dependencies
 def test_recordsmith_writes_and_tfds_opens(tfds: Any, tmp_path: Path):
     schema = rs.Schema(
         {

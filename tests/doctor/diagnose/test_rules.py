@@ -24,7 +24,10 @@ from recordsmith.doctor.diagnose.observing.observations import (
     Observations,
     PairExample,
     RecordFacts,
+    SourceFacts,
+    WorkerFacts,
 )
+from recordsmith.doctor.diagnose.observing.validation_facts import ColumnDifference, ValidationFacts
 from recordsmith.doctor.diagnose.rules import RULES
 from recordsmith.rules import Judge
 
@@ -69,6 +72,7 @@ def test_nothing_is_found_where_all_is_well() -> None:
     assert found(HEALTHY) == []
     assert found(replace(HEALTHY, records=RECORDS)) == []
     assert found(Observations("a list")) == []
+    assert found(replace(HEALTHY, workers=WorkerFacts(4, iterable=True), validation=ValidationFacts(64))) == []
 
 
 def changed(part: str, **facts: Any) -> Observations:
@@ -77,6 +81,10 @@ def changed(part: str, **facts: Any) -> Observations:
 
 def chained(*steps: ChainStep) -> Observations:
     return replace(HEALTHY, chain=(ChainStep("source"), *steps, ChainStep("prefetch")))
+
+
+def validated(**facts: Any) -> Observations:
+    return replace(HEALTHY, validation=ValidationFacts(64, **facts))
 
 
 ZIPPED = ((ChainStep("source"), ChainStep("shuffle")), (ChainStep("source"),))
@@ -107,6 +115,31 @@ CASES = {
     "T082": changed("signal", best_loss=0.69),
     "T083": changed("signal", kept_apart=300, control_steps=300, model_free=0.3),
     "T084": changed("signal", gradient_norm=1e9),
+    "T019": replace(HEALTHY, hangs="feed.py, line 3, in batches: jobs.get()"),
+    "T045": replace(HEALTHY, workers=WorkerFacts(4, iterable=True, same_rows=True)),
+    "T048": replace(HEALTHY, workers=WorkerFacts(4, shared_generator="rng")),
+    "T049": replace(HEALTHY, workers=WorkerFacts(0, needs_set_epoch="DistributedSampler")),
+    "T056": chained(ChainStep("shuffle"), ChainStep("take", count=80, below=100), ChainStep("batch")),
+    "T057": replace(HEALTHY, frozen_augmentation=".map()"),
+    "T058": replace(HEALTHY, workers=WorkerFacts(0, subsets=(80, 20))),
+    "T063": replace(HEALTHY, failure="no", source=SourceFacts("a.tfrecord", payload="sequence_example", names=("t",))),
+    "T064": replace(HEALTHY, failure="no", source=SourceFacts("a", compression="zlib", expected_compression="none")),
+    "T065": replace(HEALTHY, same_inputs=(("x", "z"),)),
+    "T066": replace(HEALTHY, columns=(INPUT, replace(TARGET, shape=(32, 32), max=3.0, fractions=0.1)), model=None),
+    "T067": changed("model", time_first="lstm (LSTM)"),
+    "T089": changed("model", evaluating=True),
+    "T085": replace(changed("model", batch_norm="1"), last_batch=1),
+    "T086": replace(HEALTHY, columns=(replace(INPUT, dtype="int64", shape=(512,), padding=0.97), TARGET), model=None),
+    "T087": changed("model", other_optimizer=True),
+    "T088": replace(changed("signal", rate_loss=50.0), model=replace(MODEL, optimizer="Adam", learning_rate=10.0)),
+    "T090": validated(repeated=30, different=60),
+    "T091": validated(differences=(ColumnDifference("input 'x'", "x", "scale", "0 to 1", "0 to 255"),)),
+    "T092": validated(differences=(ColumnDifference("input 'x'", "x", "shape", "rows of (4,)", "rows of (5,)"),)),
+    "T093": validated(unknown_classes=("7",)),
+    "T094": validated(changes=True),
+    "T095": validated(differences=(ColumnDifference("input 'x'", "x", "colours", "red first", "blue first"),)),
+    "T096": validated(reorders=True),
+    "T097": validated(failure="ValueError: no"),
 }
 
 

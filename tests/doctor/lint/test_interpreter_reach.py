@@ -149,6 +149,19 @@ def test_a_change_that_a_random_number_decides_on_is_random() -> None:
         ("def f(name: str):\n    return tf.train.BytesList(value=[name])", ["P040"]),
         ("def f(names: list[str]):\n    return tf.train.BytesList(value=[n for n in names])", ["P040"]),
         ("def f(name: bytes):\n    return tf.train.BytesList(value=[name])", []),
+        (
+            "import csv\nfor r in csv.DictReader(f):\n    for k, v in r.items():\n        g.bytes_list.value.append(v)",
+            ["P040"],
+        ),
+        ("import csv\nfor row in csv.reader(f):\n    tf.train.BytesList(value=[row[1]])", ["P040"]),
+        ("for line in open('x'):\n    tf.train.BytesList(value=[line.strip().split(',')[0]])", ["P040"]),
+        ("for line in open('x', 'rb'):\n    tf.train.BytesList(value=[line])", []),
+        ("with open('x', 'rb') as f:\n    tf.train.BytesList(value=[f.read()])", []),
+        ("with open('x') as f:\n    tf.train.BytesList(value=[f.read()])", ["P040"]),
+        (
+            "import os\nfor name in os.listdir('x'):\n    tf.train.BytesList(value=[os.path.splitext(name)[0]])",
+            ["P040"],
+        ),
     ],
 )
 def test_text_in_protos_is_named_however_they_are_filled(text: str, expected: list[str]) -> None:

@@ -1,4 +1,4 @@
-"""What TensorFlow parsed, held against the rows that recordsmith reads."""
+"""Compares what TensorFlow parsed with the rows that recordsmith reads."""
 
 from __future__ import annotations
 

@@ -132,7 +132,7 @@ def test_the_same_through_recordsmith_and_through_tensorflow(case: tuple[rs.Sche
 
 
 def assert_reads_as_given(feature: Any, found: Any, value: Any) -> None:
-    """Hold what recordsmith reads against what it was given."""
+    """Compare what recordsmith reads with what was written."""
     expected = feature.default if value is None else value
     if expected is None:
         assert found is None

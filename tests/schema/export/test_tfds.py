@@ -17,7 +17,7 @@ import recordsmith as rs
 from recordsmith.schema.export.tfds import dataset_info, tfds_features, write_tfds_metadata
 from recordsmith.storage.publication import Publication
 
-# What TFDS's own libraries warn of is not ours to mend.
+# warnings of TFDS's own dependencies
 pytestmark = pytest.mark.filterwarnings("ignore")
 
 SPLITS = {"train": [3, 2], "test": [1]}

@@ -1,4 +1,4 @@
-"""Schemas to and from TensorFlow Metadata, held against its own protobuf messages."""
+"""Schemas to and from TensorFlow Metadata, compared with its own protobuf messages."""
 
 from __future__ import annotations
 

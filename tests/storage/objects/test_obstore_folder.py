@@ -23,7 +23,29 @@ NAMES = ["a.tfrecord", "with space & ümlaut#1%20.txt", "deep/er/b"]
 
 
 def test_objects_are_written_listed_read_and_deleted(every_s3_url: str) -> None:
-    folder = pickle.loads(pickle.dumps(open_folder(every_s3_url)))
+    write_list_read_and_delete(every_s3_url)
+
+
+def test_azure(azure_url: str, tmp_path: Path) -> None:
+    write_list_read_and_delete(azure_url)
+    folder = open_folder(azure_url)
+    etag = folder.put("a", b"first", create=True)
+    with pytest.raises(ConditionFailedError):
+        folder.put("a", b"second", create=True)
+    folder.put("a", b"third", etag=etag)
+    with pytest.raises(ConditionFailedError):
+        folder.put("a", b"fourth", etag=etag)
+    assert {facts.etag for facts in folder.walk()} == {folder.head("a").etag}
+    with pytest.raises(rs.RecordsmithError, match="changed"):
+        folder.get_range("a", 0, 3, etag=etag)
+    data = os.urandom(20 << 20)
+    (tmp_path / "file").write_bytes(data)
+    folder.upload("file", str(tmp_path / "file"))
+    assert b"".join(folder.stream("file")) == data
+
+
+def write_list_read_and_delete(url: str) -> None:
+    folder = pickle.loads(pickle.dumps(open_folder(url)))
     for name in NAMES:
         folder.put(name, name.encode())
     assert {facts.key: facts.size for facts in folder.walk()} == {name: len(name.encode()) for name in NAMES}
@@ -173,6 +195,12 @@ def test_a_profile_has_keys_region_and_endpoint(s3_url: str, tmp_path: Path, mon
     monkeypatch.setenv("AWS_PROFILE", "lap")
     with pytest.raises(rs.RecordsmithError, match="profile does not exist"):
         open_folder(s3_url).head("a")
+
+
+def test_a_missing_package_is_named_with_its_command(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "obstore", None)
+    with pytest.raises(rs.RecordsmithError, match=r"needs obstore, which[^$]*recordsmith\[remote\]"):
+        open_folder("s3://bucket").head("a")
 
 
 def test_the_limit_is_a_time(s3_url: str, monkeypatch) -> None:

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from recordsmith.storage.objects import open_folder
+from tests.storage.servers.azurite import AZURE_ACCOUNT, AZURE_KEY, azurite
 from tests.storage.servers.faulty_proxy import FaultyProxy
 from tests.storage.servers.s3_servers import BUCKET, S3Server, moto, seaweedfs
 
@@ -22,7 +24,10 @@ def _shared(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def s3_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[S3Server]:
     """SeaweedFS, one for all workers."""
-    with seaweedfs(_shared(tmp_path_factory)) as server:
+    with seaweedfs(_shared(tmp_path_factory)) as server, pytest.MonkeyPatch.context() as patch:
+        _enter(server, patch)
+        open_folder(f"s3://{BUCKET}").put(".bucket", b"it begins to exist with its first object")
+        patch.undo()
         yield server
 
 
@@ -45,6 +50,22 @@ def s3_url(s3_server: S3Server, monkeypatch: pytest.MonkeyPatch) -> str:
     """The URL of an empty folder in SeaweedFS; the environment leads to it."""
     _enter(s3_server, monkeypatch)
     return f"s3://{BUCKET}/{uuid.uuid4().hex}"
+
+
+@pytest.fixture(scope="session")
+def azurite_endpoint(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Azurite, one for all workers."""
+    with azurite(_shared(tmp_path_factory)) as endpoint:
+        yield endpoint
+
+
+@pytest.fixture
+def azure_url(azurite_endpoint: str, monkeypatch: pytest.MonkeyPatch) -> str:
+    """The URL of an empty folder in Azurite; the environment leads to it."""
+    monkeypatch.setenv("AZURE_STORAGE_ACCOUNT_NAME", AZURE_ACCOUNT)
+    monkeypatch.setenv("AZURE_STORAGE_ACCOUNT_KEY", AZURE_KEY)
+    monkeypatch.setenv("AZURE_STORAGE_ENDPOINT", azurite_endpoint)
+    return f"az://{BUCKET}/{uuid.uuid4().hex}"
 
 
 @pytest.fixture(params=["SeaweedFS", "moto"])

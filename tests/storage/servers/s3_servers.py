@@ -72,7 +72,7 @@ def seaweedfs(folder: Path) -> Iterator[S3Server]:
             f"-s3.config={home / 's3.json'}",
             f"-filer.localSocket={home / 'filer.sock'}",
             f"-s3.localSocket={home / 's3.sock'}",
-            "-volume.max=20",
+            "-volume.max=200",  # of 128 MB, created when they are needed
             "-master.volumeSizeLimitMB=128",
             "-master.telemetry=false",
         ], f"http://127.0.0.1:{ports['s3.port']}"

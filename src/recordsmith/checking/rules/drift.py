@@ -35,19 +35,19 @@ _USUAL = 0.9  # share of records that have a feature, from which on its absence 
 def label_drift(facts: DatasetFacts) -> Iterator[Finding]:
     """Classes have different shares in two splits, by more than chance explains.
 
-    Measured by the Jensen-Shannon distance (0 equal, 1 nothing in common), which has to be over 0.1, and by a G-test
-    whose chance has to be below one in a million; with at least 30 records in each split. A training split that was
-    balanced when it was made differs on purpose, and is not compared.
+    Reported if the Jensen-Shannon distance (0: equal, 1: nothing in common) is over 0.1 and the p-value of a G-test is
+    below one in a million, with at least 30 records in each split. A training split that was balanced when it was made
+    is not compared.
 
     Why it matters:
-        The model is measured on another mix than it was trained for, so that the figures say little.
+        The model is evaluated on another mix of classes than it was trained on, so the results say little.
 
     Example:
         Training data from one year and test data from the next; a split by cutting a sorted file.
 
     Fix:
         Split at random with stratification (`recordsmith copy SRC -o DST --split ... --stratify label`, or the same
-        options of `recordsmith make`), or keep the drift on purpose and know of it.
+        options of `recordsmith make`), or keep the difference if it is intended.
     """
     for label in label_features(facts):
         for first, second in combinations([split for split in label.counts if split], 2):
@@ -78,21 +78,19 @@ def label_drift(facts: DatasetFacts) -> Iterator[Finding]:
 def value_drift(facts: DatasetFacts) -> Iterator[Finding]:
     """A number feature is distributed differently in two splits, by more than chance explains.
 
-    Measured by the largest difference between the shares of values below some number (Kolmogorov-Smirnov), which has
-    to be over 0.15, and more than chance gives once in a million; with at least 30 records in each split. Labels
-    are not compared, nor what numbers or dates records: whole numbers of which nearly all differ, and features that are
-    called so (id, index, time, date, ...).
+    Reported if the Kolmogorov-Smirnov distance is over 0.15 and larger than chance gives once in a million, with at
+    least 30 records in each split. Labels are not compared, nor features that number or date records: whole numbers
+    that nearly all differ, and names such as id, index, time or date.
 
     Why it matters:
-        The model is measured on other inputs than it was trained for: either the split is wrong, or one of them was
+        The model is evaluated on other inputs than it was trained on: either the split is wrong, or one split was
         prepared differently.
 
     Example:
         Training images divided by 255 and test images not; a sensor that was replaced between training and test days.
 
     Fix:
-        Prepare all splits with the same code, and split at random or, if the future is to be predicted, by time and on
-        purpose.
+        Prepare all splits with the same code. Split at random, or by time if the model will predict the future.
     """
     labels = {label.feature for label in facts.labels if are_classes(label)}
     for first, second in combinations(facts.splits.values(), 2):
@@ -120,14 +118,14 @@ def value_drift(facts: DatasetFacts) -> Iterator[Finding]:
 def feature_absent_from_split(facts: DatasetFacts) -> Iterator[Finding]:
     """A feature that nearly all records of one split have is missing or empty in all records of another.
 
-    Nearly all means 90 % or more. Labels that are missing from a test split are an info: that is how competitions
-    publish them. Optional features are not reported.
+    Nearly all means 90 % or more. Labels that are missing in a test split are an info, because competitions publish
+    data like this. Optional features are not reported.
 
     Why it matters:
-        One parser for all splits fails on the split without it, or yields nothing there.
+        A parser for all splits fails on the split without the feature, or returns nothing there.
 
     Example:
-        The column is called otherwise in the source of the validation split.
+        The column has another name in the source of the validation split.
 
     Fix:
         Write the feature into all splits, or declare it optional.

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from recordsmith.checking.split_reading import is_balanced, is_training, shown_split
-from recordsmith.checking.wording import counted, locate, share
+from recordsmith.checking.wording import locate, share
 from recordsmith.facts.dataset_facts import DatasetFacts, DuplicateGroup
 from recordsmith.rules import Finding, Location, Severity, rule
+from recordsmith.wording.numbers import count_text
 
 __all__ = [
     "contradictory_labels",
@@ -25,8 +26,8 @@ _MANY = 0.01  # share of records, from which on copies are not chance
 def duplicate_records(facts: DatasetFacts) -> Iterator[Finding]:
     """Records repeat earlier ones of the same split.
 
-    Features that only say where a record comes from (a file's name, a source's number) may differ. An info where
-    they are fewer than 1 % of the split. A training split that was balanced when it was made repeats records on
+    Features that only say where a record comes from (a file's name, a source's number) may differ. If they are less
+    than 1 % of the split, it is an info. A training split that was balanced when it was made repeats records on
     purpose, and is not reported.
 
     Why it matters:
@@ -49,7 +50,7 @@ def duplicate_records(facts: DatasetFacts) -> Iterator[Finding]:
         location, more = locate(group.places if group else ())
         often = f" One of them occurs {group.count:,} times." if group and group.count > 2 else ""
         yield duplicate_records.finding(
-            f"{counted(copies, 'record')} of {shown_split(split)} ({share(copies, records)}) "
+            f"{count_text(copies, 'record')} of {shown_split(split)} ({share(copies, records)}) "
             f"{'repeats' if copies == 1 else 'repeat'} an earlier record{_except_for(group)}.{often}",
             location=Location(location.path, split or None, location.record, location.offset),
             count=copies,
@@ -64,17 +65,19 @@ def duplicate_records(facts: DatasetFacts) -> Iterator[Finding]:
 def record_in_two_splits(facts: DatasetFacts) -> Iterator[Finding]:
     """The same record is in two splits.
 
-    Features that only say where a record comes from (a file's name, a source's number) may differ. A warning
-    where it is fewer than 1 % of the smaller split, which in tables may be chance.
+    Features that only say where a record comes from (a file's name, a source's number) may differ. If they are less
+    than 1 % of the smaller split, it is a warning, because in tables that may be chance.
 
     Why it matters:
-        The model is tested on what it was trained on: the results are too good, and nobody notices before it is used.
+        The model is tested on its training data. The results look better than they are, and nobody notices until the
+        model is used.
 
     Example:
-        Copies made (oversampling, augmentation) before the split; a random split of data with duplicates.
+        Oversampling or augmentation before the split; a random split of data with duplicates.
 
     Fix:
-        Split first and copy after, only in the training split; remove duplicates before (`--dedupe`). `recordsmith
+        Split first, and copy only records of the training split; remove duplicates before splitting
+        (`--dedupe`). `recordsmith
         make` keeps equal rows in one split.
     """
     if facts.duplicates is None:
@@ -86,7 +89,7 @@ def record_in_two_splits(facts: DatasetFacts) -> Iterator[Finding]:
         group = next((one for one in facts.duplicates.groups if {first, second} <= set(one.splits)), None)
         location, more = locate(group.places if group else ())
         yield record_in_two_splits.finding(
-            f"{counted(common, 'record')} {'is' if common == 1 else 'are'} in both {first!r} and {second!r}"
+            f"{count_text(common, 'record')} {'is' if common == 1 else 'are'} in both {first!r} and {second!r}"
             f"{_except_for(group)}: {share(common, smaller)} of the smaller split.",
             location=Location(location.path, f"{first}, {second}", location.record, location.offset),
             count=common,
@@ -103,8 +106,8 @@ def similar_across_splits(facts: DatasetFacts) -> Iterator[Finding]:
     Checked on request (`--similar-images`), by a hash of what the image looks like at a very small size.
 
     Why it matters:
-        A resized, recompressed or neighbouring image in the test split is nearly as good as the same one: the model
-        is tested on what it has seen.
+        A resized, recompressed or neighbouring image in the test split is almost the same image: the model is tested on
+        what it has seen.
 
     Example:
         Frames of one video in both splits; the same photograph in two sizes.
@@ -118,7 +121,7 @@ def similar_across_splits(facts: DatasetFacts) -> Iterator[Finding]:
     location, more = locate(group.places if group else ())
     pairs = facts.duplicates.similar_across
     yield similar_across_splits.finding(
-        f"{counted(pairs, 'pair')} of similar images {'is' if pairs == 1 else 'are'} in different splits.",
+        f"{count_text(pairs, 'pair')} of similar images {'is' if pairs == 1 else 'are'} in different splits.",
         location=location,
         count=pairs,
         places=more,
@@ -132,13 +135,13 @@ def similar_images(facts: DatasetFacts) -> Iterator[Finding]:
     Checked on request (`--similar-images`).
 
     Why it matters:
-        They add little to what is learnt, and a later split may put them on both sides.
+        The model learns little from them, and a later split may put them into different splits.
 
     Example:
         A photograph in two sizes; neighbouring frames of a video.
 
     Fix:
-        Keep one of each, or keep them in one split by a group.
+        Keep one of them, or keep them in one split with `--group`.
     """
     if facts.duplicates is None or not facts.duplicates.similar:
         return
@@ -148,7 +151,7 @@ def similar_images(facts: DatasetFacts) -> Iterator[Finding]:
     group = next((one for one in facts.duplicates.similar_groups if len(set(one.splits)) < 2), None)
     location, more = locate(group.places if group else ())
     yield similar_images.finding(
-        f"{counted(pairs, 'pair')} of images {'looks' if pairs == 1 else 'look'} alike.",
+        f"{count_text(pairs, 'pair')} of images {'looks' if pairs == 1 else 'look'} alike.",
         location=location,
         count=pairs,
         places=more,
@@ -157,18 +160,18 @@ def similar_images(facts: DatasetFacts) -> Iterator[Finding]:
 
 @rule("D015", "contradictory-labels", Severity.WARNING)
 def contradictory_labels(facts: DatasetFacts) -> Iterator[Finding]:
-    """Records are equal but for their label, which differs.
+    """Records are equal except for their labels.
 
-    Features that only say where a record comes from may differ too. An info where records are small: rows of a table
-    with few features may agree by chance, and the label then is a matter of probability.
+    Features that only say where a record comes from may differ too. For small records it is an info: rows of a table
+    with few features may be equal by chance.
 
     Why it matters:
-        At most one of the labels is right. The model sees both, and learns neither; in a test split the same image
-        is counted once as right and once as wrong, whatever the model says.
+        At most one of the labels is correct. The model cannot learn both, and in a test split one of them always counts
+        as an error.
 
     Example:
-        A photograph that was sorted into two class folders; two annotators who disagree; a table of labels that was
-        joined to the images by a key that is not unique.
+        A photograph in two class folders; two annotators who disagree; labels joined to images by a key that is not
+        unique.
 
     Fix:
         Look at the records (`recordsmith show`), correct the label, and remove the others. `recordsmith make` keeps
@@ -187,7 +190,7 @@ def contradictory_labels(facts: DatasetFacts) -> Iterator[Finding]:
         others = sorted({name for pair in pairs for name in pair} - {split})
         besides = f" Some of them are in {' and '.join(map(repr, others))} too." if split in across else ""
         yield contradictory_labels.finding(
-            f"{counted(count, 'record')} of {shown_split(split)} ({share(count, records)}) "
+            f"{count_text(count, 'record')} of {shown_split(split)} ({share(count, records)}) "
             f"{'has' if count == 1 else 'have'} the same content as another record, but a different {labels}.{besides}",
             location=Location(location.path, split or None, location.record, location.offset),
             count=count,

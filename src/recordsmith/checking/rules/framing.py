@@ -7,10 +7,9 @@ from collections import defaultdict
 from collections.abc import Iterator
 from typing import Any
 
-from recordsmith.checking.wording import counted
 from recordsmith.facts.dataset_facts import Damage, DatasetFacts, ShardFacts
 from recordsmith.rules import Finding, Location, Rule, Severity, rule
-from recordsmith.wording.numbers import bytes_text
+from recordsmith.wording.numbers import bytes_text, count_text
 
 __all__ = [
     "compression_not_as_named",
@@ -288,7 +287,7 @@ def _damages(one: Rule[DatasetFacts], facts: DatasetFacts, kind: str) -> Iterato
         ]
         message = _sentence(first.message)
         if first.bytes:
-            message += f" The damage is {counted(first.bytes, 'byte')} long."
+            message += f" The damage is {count_text(first.bytes, 'byte')} long."
         if len(damages) > 1:
             message += f" There are {len(damages):,} such places in this file."
         if len(shard.damages) < shard.damage_count:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from recordsmith.checking.feature_reading import is_mask
-from recordsmith.checking.wording import counted, locate, share
+from recordsmith.checking.wording import locate, share
 from recordsmith.facts.dataset_facts import DatasetFacts
 from recordsmith.facts.value_facts import FeatureFacts, ImageFacts
 from recordsmith.rules import Finding, Location, Severity, rule
 from recordsmith.schema import Image
+from recordsmith.wording.numbers import count_text
 
 __all__ = ["image_suffix_differs", "mixed_channels", "not_an_image", "one_colour_images", "undecodable_image"]
 
@@ -20,13 +21,13 @@ _ONE_COLOUR_SHARE = 0.01
 def undecodable_image(facts: DatasetFacts) -> Iterator[Finding]:
     """An image cannot be decoded.
 
-    Its header is right, or it would be V009. A sample is decoded unless `--decode all` asks for every image.
+    Its header is valid (otherwise it is V009). A sample of the images is decoded; `--decode all` decodes every image.
 
     Why it matters:
-        `tf.io.decode_jpeg` ends the run in the middle of an epoch, with an error that names no record.
+        `tf.io.decode_jpeg` stops the run in the middle of an epoch, with an error that does not name the record.
 
     Example:
-        A download that broke off, written as it was; an image in a variant that the decoder does not know.
+        An incomplete download; an image in a variant that the decoder does not support.
 
     Fix:
         Leave the records out or fetch the images again. `recordsmith make` rejects such files with the reason.
@@ -37,7 +38,7 @@ def undecodable_image(facts: DatasetFacts) -> Iterator[Finding]:
             reason = next((place.detail for place in images.undecodable_places if place.detail), "")
             which = "" if images.decoded_all else f" of a sample of {images.decoded:,}"
             yield undecodable_image.finding(
-                f"{counted(images.undecodable, 'image')}{which} of {feature.name!r} cannot be decoded."
+                f"{count_text(images.undecodable, 'image')}{which} of {feature.name!r} cannot be decoded."
                 f"{f' The first: {reason}.' if reason else ''}",
                 location=location,
                 count=images.undecodable,
@@ -48,7 +49,7 @@ def undecodable_image(facts: DatasetFacts) -> Iterator[Finding]:
 
 @rule("V009", "not-an-image", Severity.ERROR)
 def not_an_image(facts: DatasetFacts) -> Iterator[Finding]:
-    """A feature holds images, and some of its values are none.
+    """A feature contains images, but some of its values are not images.
 
     Why it matters:
         Decoding fails at those records.
@@ -65,7 +66,7 @@ def not_an_image(facts: DatasetFacts) -> Iterator[Finding]:
             detail = next((place.detail for place in images.no_header_places if place.detail), "")
             total = images.no_header + sum(images.formats.values())
             yield not_an_image.finding(
-                f"{counted(images.no_header, 'value')} of {feature.name!r} ({share(images.no_header, total)}) "
+                f"{count_text(images.no_header, 'value')} of {feature.name!r} ({share(images.no_header, total)}) "
                 f"{'is not an image' if images.no_header == 1 else 'are not images'}, unlike the others."
                 f"{f' The first: {detail}.' if detail else ''}",
                 location=location,
@@ -76,26 +77,27 @@ def not_an_image(facts: DatasetFacts) -> Iterator[Finding]:
 
 @rule("V010", "image-suffix-differs", Severity.WARNING)
 def image_suffix_differs(facts: DatasetFacts) -> Iterator[Finding]:
-    """An image is of another format than its file name or its declaration says.
+    """An image has another format than its file name or the schema says.
 
-    The name is that in a feature beside it, such as `filename`.
+    The name is the value of another feature, such as `filename`.
 
     Why it matters:
-        Code that chooses the decoder by the name fails: `tf.io.decode_jpeg` is lenient, other readers are not. Where
-        it was not meant, images may have been saved again with loss.
+        Code that chooses the decoder by the name fails: `tf.io.decode_jpeg` is lenient, other readers are not. It may
+        also mean that images were encoded again with loss.
 
     Example:
         A PNG that was renamed to `.jpg`; a web server that delivers WebP under any name.
 
     Fix:
-        Decode with `tf.io.decode_image` or `.images()`, which go by the content; or convert the images.
+        Decode with `tf.io.decode_image` or `.images()`, which detect the format from the content; or convert the
+        images.
     """
     for feature, images in _with_images(facts):
         if images.suffix_differs:
             location, more = locate(images.suffix_places, feature.name)
             detail = next((place.detail for place in images.suffix_places if place.detail), "")
             yield image_suffix_differs.finding(
-                f"{counted(images.suffix_differs, 'image')} of {feature.name!r} "
+                f"{count_text(images.suffix_differs, 'image')} of {feature.name!r} "
                 f"{'is' if images.suffix_differs == 1 else 'are'} in another format than the file name says."
                 f"{f' The first: {detail}.' if detail else ''}",
                 location=location,
@@ -106,16 +108,15 @@ def image_suffix_differs(facts: DatasetFacts) -> Iterator[Finding]:
 
 @rule("V016", "one-colour-images", Severity.WARNING)
 def one_colour_images(facts: DatasetFacts) -> Iterator[Finding]:
-    """Images have one colour throughout.
+    """Images have only one colour.
 
-    An info where they are fewer than 1 % of the images decoded. Masks (by their names) may well have one colour.
+    If they are less than 1 % of the decoded images, it is an info. Features named like masks are not checked.
 
     Why it matters:
-        There is nothing to be learnt from them, and their labels are noise.
+        A model learns nothing from them, and their labels are noise.
 
     Example:
-        A placeholder for images that were gone; a crop or resize that went beside the image; a division of
-        integers that made all pixels 0.
+        A placeholder for missing images; a crop outside the image; an integer division that made all pixels 0.
 
     Fix:
         Leave them out, and find out where they come from.
@@ -124,8 +125,8 @@ def one_colour_images(facts: DatasetFacts) -> Iterator[Finding]:
         if images.black and not is_mask(feature.name):
             few = images.black < _ONE_COLOUR_SHARE * images.decoded
             yield one_colour_images.finding(
-                f"{counted(images.black, 'image')} of {feature.name!r} ({share(images.black, images.decoded)} of those "
-                f"decoded) {'has' if images.black == 1 else 'have'} only one colour.",
+                f"{count_text(images.black, 'image')} of {feature.name!r} ({share(images.black, images.decoded)} of "
+                f"the decoded ones) {'has' if images.black == 1 else 'have'} only one colour.",
                 location=Location(feature=feature.name),
                 count=images.black,
                 severity=Severity.INFO if few else Severity.WARNING,
@@ -139,7 +140,7 @@ def mixed_channels(facts: DatasetFacts) -> Iterator[Finding]:
     Not reported if the schema declares how many channels images are decoded to.
 
     Why it matters:
-        Decoded as they are, they have different shapes and cannot be batched.
+        Decoded without conversion, they have different shapes and cannot be batched.
 
     Example:
         A few grey JPEGs among colour ones, as in ImageNet; screenshots with transparency.

@@ -6,9 +6,10 @@ from collections.abc import Iterator
 
 from recordsmith.checking.feature_reading import label_features
 from recordsmith.checking.split_reading import is_training, shown_split, stratifying
-from recordsmith.checking.wording import counted, listed
+from recordsmith.checking.wording import listed
 from recordsmith.facts.dataset_facts import DatasetFacts, LabelFacts
 from recordsmith.rules import Finding, Location, Severity, rule
+from recordsmith.wording.numbers import count_text
 
 __all__ = ["class_absent_from_split", "class_imbalance", "clustered_labels"]
 
@@ -25,7 +26,8 @@ _RECORDS_FOR_ORDER, _MANY_RECORDS = 30, 1000
 def class_imbalance(facts: DatasetFacts) -> Iterator[Finding]:
     """The most frequent class of the training data is more than 10 times as frequent as the rarest.
 
-    An info up to 50 times. Checked if there are at least 20 records; classes that do not occur do not count.
+    Up to 50 times, it is an info. Only training data of at least 20 records is checked; classes that do not occur do
+    not count.
 
     Why it matters:
         A model that always predicts the most frequent class has a good accuracy, and often that is what it learns.
@@ -34,8 +36,8 @@ def class_imbalance(facts: DatasetFacts) -> Iterator[Finding]:
         99 healthy patients for each ill one.
 
     Fix:
-        Weigh the classes (`ds.class_weights("label")`), draw them evenly (`ds.balance("label")`), or make the training
-        split with `recordsmith make ... --balance oversample`; and evaluate each class separately.
+        Use class weights (`ds.class_weights("label")`), load all classes equally often (`ds.balance("label")`), or make
+        the training split with `recordsmith make ... --balance oversample`. Evaluate each class separately.
     """
     for label in label_features(facts):
         for split, counts in label.counts.items():
@@ -64,7 +66,7 @@ def class_absent_from_split(facts: DatasetFacts) -> Iterator[Finding]:
     explain it: a random split of this size would lack one of its classes less than once in a thousand times.
 
     Why it matters:
-        A class missing from training cannot be learnt, and one missing from validation is not measured.
+        A class that is missing in training cannot be learned, and one that is missing in validation is not measured.
 
     Example:
         Sorted records, split by cutting the file at 80 %.
@@ -89,7 +91,7 @@ def class_absent_from_split(facts: DatasetFacts) -> Iterator[Finding]:
             ]
             if absent:
                 yield class_absent_from_split.finding(
-                    f"{counted(len(absent), 'class', 'classes')} of {label.feature!r} "
+                    f"{count_text(len(absent), 'class', 'classes')} of {label.feature!r} "
                     f"{'does' if len(absent) == 1 else 'do'} not occur in {shown_split(split)}, but in other splits: "
                     f"{listed(absent)}.",
                     location=Location(split=split, feature=label.feature),
@@ -106,11 +108,11 @@ def clustered_labels(facts: DatasetFacts) -> Iterator[Finding]:
     Measured over windows of 256 records in file order: their classes, relative to those of a shuffled order. Reported
     if that is less than half, in training data of at least 30 records (below 1000 only if some run of equal labels is
     twice as long as in a shuffled order, too). A warning if it is still less than half after a shuffle buffer of 1000
-    records, or if the records are completely sorted: the commonest class is one run. Else an info.
+    records, or if the records are completely sorted: the commonest class is one run. Otherwise it is an info.
 
     Why it matters:
-        A shuffle buffer smaller than the runs mixes nothing: the model learns one class, forgets it, and learns the
-        next; the loss swings with the files.
+        A shuffle buffer that is smaller than the runs does not mix the classes. The model learns one class, forgets it,
+        and learns the next; the loss goes up and down with the files.
 
     Example:
         Files written class by class, and `dataset.shuffle(1000)` on runs of 5000 equal labels.
@@ -136,7 +138,7 @@ def clustered_labels(facts: DatasetFacts) -> Iterator[Finding]:
                 found = f"{where[0].upper()}{where[1:]} is sorted by {label.feature!r}, so a batch has few classes"
             yield clustered_labels.finding(
                 f"{found}: {spread:.0%} of the variety of a shuffled order{_behind_buffers(behind)}. The longest "
-                f"run of one class has {counted(run, 'record')}{_expected_run(label, split)}.",
+                f"run of one class has {count_text(run, 'record')}{_expected_run(label, split)}.",
                 location=Location(split=split or None, feature=label.feature),
                 evidence={
                     "longest_run": label.longest_run.get(split),

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from recordsmith.checking.wording import counted, listed, locate, share
+from recordsmith.checking.wording import listed, locate, share
 from recordsmith.facts.dataset_facts import DatasetFacts, Mismatch
 from recordsmith.rules import Finding, Location, Rule, Severity, rule
+from recordsmith.wording.numbers import count_text
 
 __all__ = [
     "class_never_occurs",
@@ -148,7 +149,7 @@ def label_outside_classes(facts: DatasetFacts) -> Iterator[Finding]:
             values = list(dict.fromkeys(place.detail for place in label.outside_places if place.detail))
             found = f": {', '.join(values)}" if values else ""
             yield label_outside_classes.finding(
-                f"{counted(label.outside, 'label')} of {label.feature!r} "
+                f"{count_text(label.outside, 'label')} of {label.feature!r} "
                 f"{'is' if label.outside == 1 else 'are'} not among the {len(label.names)} declared classes{found}.",
                 location=location,
                 count=label.outside,
@@ -220,8 +221,8 @@ def class_never_occurs(facts: DatasetFacts) -> Iterator[Finding]:
         absent = [name for name in label.names if name not in seen]
         if absent and total >= _RECORDS_FOR_EACH_CLASS * len(label.names):
             yield class_never_occurs.finding(
-                f"{counted(len(absent), 'class', 'classes')} of the {len(label.names)} declared for {label.feature!r} "
-                f"{'occurs' if len(absent) == 1 else 'occur'} in no record: {listed(absent)}.",
+                f"{count_text(len(absent), 'class', 'classes')} of the {len(label.names)} declared for "
+                f"{label.feature!r} {'occurs' if len(absent) == 1 else 'occur'} in no record: {listed(absent)}.",
                 location=Location(feature=label.feature),
                 count=len(absent),
                 evidence={"classes": absent},
@@ -273,7 +274,7 @@ def _finding(one: Rule[DatasetFacts], facts: DatasetFacts, mismatch: Mismatch, w
     expected = f" Declared: {mismatch.expected}." if mismatch.expected else ""
     near = f" Did you mean {mismatch.nearest!r}?" if mismatch.nearest else ""
     return one.finding(
-        f"{counted(mismatch.count, 'record')} ({share(mismatch.count, facts.records)}) "
+        f"{count_text(mismatch.count, 'record')} ({share(mismatch.count, facts.records)}) "
         f"{single if mismatch.count == 1 else verb} {rest}.{found}{expected}{near}",
         location=location,
         count=mismatch.count,

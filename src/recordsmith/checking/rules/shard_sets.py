@@ -9,13 +9,14 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
 from recordsmith.checking.descriptions import description_in, descriptions, read_description
-from recordsmith.checking.wording import counted, listed
+from recordsmith.checking.wording import listed
 from recordsmith.errors import RecordsmithError
 from recordsmith.facts.dataset_facts import DatasetFacts
 from recordsmith.records.shards import files_in, missing_shards, parse_shard_name
 from recordsmith.rules import Finding, Location, Severity, rule
 from recordsmith.storage.publication import files_in_force, public_path
 from recordsmith.storage.ranged.opening import is_file
+from recordsmith.wording.numbers import count_text
 
 __all__ = ["doubled_shard", "manifest_disagrees", "missing_shard", "unlisted_file", "unreadable_description"]
 
@@ -51,7 +52,7 @@ def missing_shard(facts: DatasetFacts) -> Iterator[Finding]:
         if absent:
             names = [os.path.basename(file) for file in absent]
             yield missing_shard.finding(
-                f"{counted(len(absent), 'file')} of the {len(named)} listed in {description.name} "
+                f"{count_text(len(absent), 'file')} of the {len(named)} listed in {description.name} "
                 f"{'is' if len(absent) == 1 else 'are'} missing: {listed(names)}.",
                 location=Location(description.path),
                 count=len(absent),
@@ -67,7 +68,7 @@ def missing_shard(facts: DatasetFacts) -> Iterator[Finding]:
             continue
         numbers = ", ".join(map(str, first[:8])) + (", …" if missing > 8 else "")
         yield missing_shard.finding(
-            f"{counted(missing, 'shard')} of the {count} of {group!r} "
+            f"{count_text(missing, 'shard')} of the {count} of {group!r} "
             f"{'is' if missing == 1 else 'are'} missing: number {numbers}.",
             location=Location(_sibling(next(iter(there.values())), first[0])),
             count=missing,
@@ -167,7 +168,7 @@ def unlisted_file(facts: DatasetFacts) -> Iterator[Finding]:
             others = [file for file in there if os.path.basename(file) not in named]
         if others:
             yield unlisted_file.finding(
-                f"{counted(len(others), 'TFRecord file')} in the folder {'is' if len(others) == 1 else 'are'} not "
+                f"{count_text(len(others), 'TFRecord file')} in the folder {'is' if len(others) == 1 else 'are'} not "
                 f"listed in {description.name}: {listed([os.path.basename(file) for file in others])}.",
                 location=Location(others[0]),
                 count=len(others),
@@ -238,7 +239,7 @@ def _same_number(group: str, count: int, files: list[str]) -> Iterator[Finding]:
     if doubled:
         names = next(iter(doubled.values()))
         yield doubled_shard.finding(
-            f"{counted(len(doubled), 'shard')} of the {count} of {group!r} "
+            f"{count_text(len(doubled), 'shard')} of the {count} of {group!r} "
             f"{'is' if len(doubled) == 1 else 'are'} present more than once: "
             f"{listed([os.path.basename(name) for name in names])}.",
             location=Location(names[-1]),

@@ -7,10 +7,9 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from recordsmith.checking.split_reading import shown_split
-from recordsmith.checking.wording import counted
 from recordsmith.facts.dataset_facts import DatasetFacts, ShardFacts
 from recordsmith.rules import Finding, Location, Severity, rule
-from recordsmith.wording.numbers import bytes_text
+from recordsmith.wording.numbers import bytes_text, count_text
 
 __all__ = ["few_shards", "giant_shard", "tiny_shards", "uneven_shards"]
 
@@ -23,20 +22,20 @@ _READERS, _ENOUGH_FOR_A_SHARD = 8, 128_000_000
 
 @rule("D008", "uneven-shards", Severity.INFO)
 def uneven_shards(facts: DatasetFacts) -> Iterator[Finding]:
-    """The largest shard of a split has more than 3 times as many records as the middle one.
+    """The largest shard of a split has more than 3 times as many records as the median shard.
 
-    Of two shards, as the other one. Looked for in splits of at least 20 records. One shard that is smaller than several
-    others is usual.
+    Two shards are compared with each other. Only splits of at least 20 records are checked. A single smaller shard is
+    normal.
 
     Why it matters:
-        If each worker reads its own files, the one with the large file is last in every epoch, and the others
-        wait or repeat; the records of the large file are read one after the other.
+        If each worker reads its own files, the worker with the large file finishes last in every epoch, and the others
+        wait or repeat records.
 
     Example:
         A shard for each day or class.
 
     Fix:
-        Spread the records evenly: `recordsmith copy SRC -o DST --shards N`.
+        Distribute the records evenly: `recordsmith copy SRC -o DST --shards N`.
     """
     for split, shards in _by_split(facts).items():
         records = [shard.records for shard in shards]
@@ -45,8 +44,8 @@ def uneven_shards(facts: DatasetFacts) -> Iterator[Finding]:
         middle, largest = statistics.median_low(records), max(shards, key=lambda shard: shard.records)
         if largest.records > _UNEVEN * max(1, middle):
             yield uneven_shards.finding(
-                f"The shards of {shown_split(split)} are uneven: the largest has {counted(largest.records, 'record')}, "
-                f"the middle one {middle:,.0f}, the smallest {min(records):,}.",
+                f"The shards of {shown_split(split)} are uneven: the largest has "
+                f"{count_text(largest.records, 'record')}, the median {middle:,.0f}, the smallest {min(records):,}.",
                 location=Location(largest.path, split or None),
                 evidence={"largest": largest.records, "median": middle, "smallest": min(records)},
             )
@@ -57,13 +56,13 @@ def tiny_shards(facts: DatasetFacts) -> Iterator[Finding]:
     """A split is cut into more than 16 shards of less than 1 MB on average.
 
     Why it matters:
-        Opening a file costs more than reading it, on network storage a hundred times as much.
+        Opening a small file takes longer than reading it, on network storage a hundred times as long.
 
     Example:
         One file for each record or each batch.
 
     Fix:
-        Join them to larger files: `recordsmith copy SRC -o DST --shard-size 128MB`.
+        Combine them into larger files: `recordsmith copy SRC -o DST --shard-size 128MB`.
     """
     for split, shards in _by_split(facts).items():
         mean = sum(shard.bytes for shard in shards) / len(shards)
@@ -81,14 +80,14 @@ def giant_shard(facts: DatasetFacts) -> Iterator[Finding]:
     """A shard has more than 4 GB.
 
     Why it matters:
-        It is read by one reader at a time, copied as a whole, and lost as a whole where it is damaged; compressed, it
-        cannot be read from its middle.
+        Most tools read it with only one reader, and it must be copied as a whole. If it is compressed, reading can only
+        start at the beginning.
 
     Example:
         A whole dataset in one file.
 
     Fix:
-        Cut it into smaller files: `recordsmith copy SRC -o DST --shard-size 128MB`.
+        Divide it into smaller files: `recordsmith copy SRC -o DST --shard-size 128MB`.
     """
     for shard in facts.shards:
         if shard.bytes > _GIANT_BYTES:
@@ -118,7 +117,7 @@ def few_shards(facts: DatasetFacts) -> Iterator[Finding]:
         total = sum(shard.bytes for shard in shards)
         if len(shards) < _READERS and total >= _READERS * _ENOUGH_FOR_A_SHARD:
             yield few_shards.finding(
-                f"{_heading(split)} has {bytes_text(total)} in {counted(len(shards), 'file')}: "
+                f"{_heading(split)} has {bytes_text(total)} in {count_text(len(shards), 'file')}: "
                 f"{_READERS} readers would have less than one file each.",
                 location=Location(shards[0].path, split or None),
                 evidence={"shards": len(shards), "bytes": total},

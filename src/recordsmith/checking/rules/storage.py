@@ -24,14 +24,14 @@ _WORTH_SAYING = 0.1  # of all payloads, that a saving has to be
 
 @rule("V011", "raw-pixels-stored", Severity.INFO)
 def raw_pixels_stored(facts: DatasetFacts) -> Iterator[Finding]:
-    """A byte feature holds the pixels of images, not encoded.
+    """A byte feature contains the pixels of images without encoding.
 
     Detected by the declared shape, by features beside it with height, width and channels, or by its name and a number
-    of bytes that a square image has. A warning where each channel takes 2, 4 or 8 bytes. Pixels of one byte each are
-    only reported from 64x64 pixels: small images gain little.
+    of bytes that a square image has. If each channel takes 2, 4 or 8 bytes, it is a warning. With one byte per channel,
+    only images of at least 64x64 pixels are reported, because encoding smaller images saves little.
 
     Why it matters:
-        The files are up to 50 times as large as they have to be, and reading them is what training waits for.
+        The files are up to 50 times as large as necessary, and training waits for reading them.
 
     Example:
         `image.tobytes()` of an array that numpy made float64: 8 bytes for each channel of each pixel.
@@ -67,13 +67,13 @@ def raw_pixels_stored(facts: DatasetFacts) -> Iterator[Finding]:
 def pixels_as_numbers(facts: DatasetFacts) -> Iterator[Finding]:
     """Pixels of eight bits are stored as a list of floats or integers.
 
-    Floats: 64 or more values a record, and either integers from 0 to 255, or between 17 and 256 different values
-    although there are 20 times as many in all. Integers: 64 or more of 0..255 a record in a feature that is named like
-    an image. An info where the files are compressed, which gets back much of it.
+    Floats: 64 or more values per record, and either integers from 0 to 255, or between 17 and 256 different values
+    although there are 20 times as many in all. Integers: 64 or more values of 0..255 per record, in a feature that is
+    named like an image. If the files are compressed, it is an info, because compression saves much of it.
 
     Why it matters:
-        Each value takes 4 bytes as a float, and up to 2 as an integer, where 1 is enough; an encoded image takes a
-        tenth of that. Parsing the list is slow, too.
+        Each value takes 4 bytes as a float and up to 2 as an integer, although 1 is enough; an encoded image takes a
+        tenth of that. Parsing the list is slow too.
 
     Example:
         `tf.train.FloatList(value=image.flatten() / 255)`.
@@ -106,11 +106,11 @@ def pixels_as_numbers(facts: DatasetFacts) -> Iterator[Finding]:
 def negative_integers(facts: DatasetFacts) -> Iterator[Finding]:
     """Negative integers make up much of the data: each takes ten bytes.
 
-    Told of where storing them otherwise would save 10 % of all payloads and at least 10 KB.
+    Reported if another storage would save 10 % of all payloads and at least 10 KB.
 
     Why it matters:
-        TFRecords store integers in as many bytes as they need, one for each seven bits, and count a negative one as
-        having 64 bits: -1 takes ten bytes, 1 takes one.
+        A TFRecord stores an integer in as many bytes as it needs, one for each seven bits. A negative integer counts as
+        64 bits: 1 takes one byte, -1 takes ten.
 
     Example:
         Padding with -1; audio samples as int64.
@@ -137,19 +137,19 @@ def negative_integers(facts: DatasetFacts) -> Iterator[Finding]:
 
 @rule("V018", "mostly-zeros", Severity.INFO)
 def mostly_zeros(facts: DatasetFacts) -> Iterator[Finding]:
-    """Long lists of numbers are nearly all zeros.
+    """Long lists of numbers contain nearly only zeros.
 
-    That is: 256 or more values a record, of which 95 % or more are zero, where storing the others alone would save
-    10 % of all payloads and at least 10 KB.
+    That is: 256 or more values per record, 95 % or more of them zero, if storing only the others would save 10 % of all
+    payloads and at least 10 KB.
 
     Why it matters:
-        Each zero takes as much room as any other float, and is read, parsed and copied.
+        Each zero takes as much space as any other float, and is read, parsed and copied.
 
     Example:
         A TF-IDF vector over 20,000 words written with `.toarray()`; one-hot classes; masks of a few points.
 
     Fix:
-        Store positions and values: `rs.Sparse("float32", size=...)`; a class as its number: `rs.Label`; a mask as a PNG
+        Store indices and values: `rs.Sparse("float32", size=...)`; a class as its number: `rs.Label`; a mask as a PNG
         image.
     """
     payload = sum(shard.payload_bytes for shard in facts.shards)
@@ -180,7 +180,7 @@ def _storing(feature: FeatureFacts) -> str:
     if is_mask(feature.name):
         return "Store the mask as a PNG image (`rs.Image()`), which keeps its integers exactly."
     dtype = feature.raw_dtype or ("float32" if feature.kind == "float" else "int64")
-    return f"Store positions and values: `rs.Sparse({dtype!r}, size=...)`; a class as its number: `rs.Label`."
+    return f"Store indices and values: `rs.Sparse({dtype!r}, size=...)`; a class as its number: `rs.Label`."
 
 
 def _bytes_of_a_zero(feature: FeatureFacts) -> int:

@@ -6,9 +6,9 @@ import contextlib
 import os
 from collections.abc import Iterator
 
-from recordsmith.checking.wording import counted
 from recordsmith.facts.dataset_facts import DatasetFacts, ShardFacts
 from recordsmith.rules import Finding, Location, Severity, rule
+from recordsmith.wording.numbers import count_text
 
 __all__ = ["stale_text_index"]
 
@@ -40,7 +40,7 @@ def stale_text_index(facts: DatasetFacts) -> Iterator[Finding]:
     if stale:
         index, end, size = stale[0]
         yield stale_text_index.finding(
-            f"{counted(len(stale), 'text index', 'text indexes')} {'is' if len(stale) == 1 else 'are'} out of date: "
+            f"{count_text(len(stale), 'text index', 'text indexes')} {'is' if len(stale) == 1 else 'are'} out of date: "
             f"{os.path.basename(index)} ends at byte {end:,}, but the file has {size:,} bytes.",
             location=Location(index),
             places=[Location(other) for other, _, _ in stale[1:6]],

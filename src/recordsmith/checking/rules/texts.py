@@ -6,11 +6,12 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from recordsmith.checking.feature_reading import is_category
-from recordsmith.checking.wording import counted, listed, share
+from recordsmith.checking.wording import listed, share
 from recordsmith.facts.dataset_facts import DatasetFacts
 from recordsmith.facts.value_facts import FeatureFacts
 from recordsmith.rules import Finding, Location, Severity, rule
 from recordsmith.schema import Bytes
+from recordsmith.wording.numbers import count_text
 
 __all__ = ["broken_text", "category_variants", "white_space_around_text"]
 
@@ -19,12 +20,12 @@ _TEXT_SHARE = 0.9  # of values that are readable, from which on the others are d
 
 @rule("V006", "category-variants", Severity.WARNING)
 def category_variants(facts: DatasetFacts) -> Iterator[Finding]:
-    r"""Labels or categories differ only in capitals or white space.
+    r"""Labels or categories differ only in upper and lower case or in white space.
 
-    Looked for in labels, and in texts of which there are at most 1000 different ones, each twice or more on average.
+    Checked for labels, and for texts with at most 1000 different values, each twice or more on average.
 
     Why it matters:
-        Each spelling is a class or an id of its own, so that one thing is learnt as two.
+        Each spelling is a separate class or id, so one thing is learned as two.
 
     Example:
         `"Car"` and `"car"`; `"car"` and `"car\n"` from lines that were not stripped.
@@ -43,7 +44,7 @@ def category_variants(facts: DatasetFacts) -> Iterator[Finding]:
                 for same in variants[:3]
             )
             yield category_variants.finding(
-                f"{counted(len(variants), 'category', 'categories')} of {name!r} "
+                f"{count_text(len(variants), 'category', 'categories')} of {name!r} "
                 f"{'is' if len(variants) == 1 else 'are'} spelled in several ways: {shown}.",
                 location=Location(feature=name),
                 count=len(variants),
@@ -55,12 +56,11 @@ def category_variants(facts: DatasetFacts) -> Iterator[Finding]:
 def white_space_around_text(facts: DatasetFacts) -> Iterator[Finding]:
     r"""Labels or categories begin or end with white space.
 
-    Looked for in labels, and in texts of which there are at most 1000 different ones, each twice or more on average;
-    not in free text.
+    Checked for labels, and for texts with at most 1000 different values, each twice or more on average; not for free
+    text.
 
     Why it matters:
-        `"car\n"` equals no `"car"` in a vocabulary or a comparison; what is looked up is not found, and becomes
-        "unknown".
+        `"car\n"` is not equal to `"car"`: it is not found in a vocabulary, and becomes "unknown".
 
     Example:
         Lines of a label file that were read without `strip()`; cells of a table after `, `.
@@ -74,7 +74,7 @@ def white_space_around_text(facts: DatasetFacts) -> Iterator[Finding]:
         if around:
             total = sum(counts[value] for value in around)
             yield white_space_around_text.finding(
-                f"{counted(len(around), 'category', 'categories')} of the {len(counts)} of {name!r} "
+                f"{count_text(len(around), 'category', 'categories')} of the {len(counts)} of {name!r} "
                 f"{'begins or ends' if len(around) == 1 else 'begin or end'} with white space: {listed(around)}"
                 f"{f', in {total:,} values' if total else ''}.",
                 location=Location(feature=name),
@@ -86,7 +86,7 @@ def white_space_around_text(facts: DatasetFacts) -> Iterator[Finding]:
         rare = 0 if strings is None else max(strings.leading_space, strings.trailing_space)
         if rare:  # among values that are too rare to be listed
             yield white_space_around_text.finding(
-                f"{counted(rare, 'value')} of {name!r} {'begins or ends' if rare == 1 else 'begin or end'} "
+                f"{count_text(rare, 'value')} of {name!r} {'begins or ends' if rare == 1 else 'begin or end'} "
                 "with white space.",
                 location=Location(feature=name),
                 count=rare,
@@ -95,18 +95,18 @@ def white_space_around_text(facts: DatasetFacts) -> Iterator[Finding]:
 
 @rule("V015", "broken-text", Severity.WARNING)
 def broken_text(facts: DatasetFacts) -> Iterator[Finding]:
-    """Most values of a feature are text in UTF-8, and some are not.
+    """Most values of a feature are UTF-8 text, but some are not.
 
-    Most means 90 % or more. What the schema declares as Bytes is let be.
+    Most means 90 % or more. Features that the schema declares as Bytes are not checked.
 
     Why it matters:
         `decode()` fails on them, and tokenizers replace or drop the letters.
 
     Example:
-        Rows from a file in Latin-1 among others in UTF-8; texts cut in the middle of a letter.
+        Rows from a file in Latin-1 among others in UTF-8; texts truncated inside a character.
 
     Fix:
-        Decode the source with its own encoding, and declare the feature as Text, which refuses anything else.
+        Decode the source with its own encoding, and declare the feature as Text, which allows only UTF-8.
     """
     for feature in facts.features:
         strings = feature.strings
@@ -117,7 +117,7 @@ def broken_text(facts: DatasetFacts) -> Iterator[Finding]:
         bad = strings.count - strings.utf8
         if strings.utf8 - strings.empty >= _TEXT_SHARE * strings.count:
             yield broken_text.finding(
-                f"{counted(bad, 'value')} of {feature.name!r} ({share(bad, strings.count)}) "
+                f"{count_text(bad, 'value')} of {feature.name!r} ({share(bad, strings.count)}) "
                 f"{'is' if bad == 1 else 'are'} not UTF-8, while all others are text.",
                 location=Location(feature=feature.name),
                 count=bad,

@@ -16,11 +16,12 @@ from recordsmith.checking.feature_reading import (
     values_per_record,
 )
 from recordsmith.checking.storage_reading import float_pixels
-from recordsmith.checking.wording import amount, counted, listed, locate, share
+from recordsmith.checking.wording import amount, listed, locate, share
 from recordsmith.facts.dataset_facts import DatasetFacts
 from recordsmith.facts.feature_order import with_parts
 from recordsmith.facts.value_facts import FeatureFacts, NumberFacts
 from recordsmith.rules import Finding, Location, Severity, rule
+from recordsmith.wording.numbers import count_text
 
 __all__ = [
     "almost_always_empty",
@@ -55,17 +56,17 @@ _STANDARDISE = (
 
 @rule("V001", "not-finite", Severity.ERROR)
 def not_finite(facts: DatasetFacts) -> Iterator[Finding]:
-    """A feature holds NaN or infinity.
+    """A feature contains NaN or infinity.
 
     Why it matters:
-        One NaN makes the loss NaN, and then every weight.
+        One NaN makes the loss NaN, and then all weights.
 
     Example:
-        `tf.math.log(x)` of a zero, written as it came; empty cells of a table read as NaN.
+        `tf.math.log(x)` of a zero; empty cells of a table that were read as NaN.
 
     Fix:
-        Find out where they come from, and leave such rows out or replace the values. `finite=True` in the schema of a
-        Scalar or Tensor keeps new ones from being written.
+        Find out where they come from, and leave out the rows or replace the values. With `finite=True` in a Scalar or
+        Tensor of the schema, writing them is an error.
     """
     for feature in with_parts(facts.features):
         numbers = feature.numbers
@@ -81,7 +82,7 @@ def not_finite(facts: DatasetFacts) -> Iterator[Finding]:
             location, more = locate(feature.nan_places, feature.name)
             kinds = ", ".join(f"{count:,} {name}" for name, count in bad.items() if count)
             yield not_finite.finding(
-                f"Feature {feature.name!r} holds {kinds} among {counted(numbers.count, 'value')} "
+                f"Feature {feature.name!r} holds {kinds} among {count_text(numbers.count, 'value')} "
                 f"({share(total, numbers.count)}).",
                 location=location,
                 count=total,
@@ -94,13 +95,13 @@ def not_finite(facts: DatasetFacts) -> Iterator[Finding]:
 def constant_feature(facts: DatasetFacts) -> Iterator[Finding]:
     """A feature has the same value in every record.
 
-    Looked for where there are at least 10 records and all of them have the feature. Features that describe another
-    one or mark places in it (height, channels, format, mask, ...) may well be constant, and so may what is declared
-    with one class or value. A warning where it is a label that is declared with several classes.
+    Checked if there are at least 10 records and all have the feature. Features that describe another one (height,
+    channels, format, mask, ...) and features declared with one class or value may be constant. For a label that is
+    declared with several classes, it is a warning.
 
     Why it matters:
-        A model learns nothing from it. Often it is a mistake on the way: a column that was never filled, a label that
-        was taken from the wrong place.
+        A model learns nothing from it. Often it is a mistake: a column that was never filled, or a label that was read
+        from the wrong place.
 
     Example:
         Every label is 0, because the writer read it before it was set.
@@ -122,7 +123,7 @@ def constant_feature(facts: DatasetFacts) -> Iterator[Finding]:
         value = f" ({_shown(feature)})" if feature.frequent else ""
         yield constant_feature.finding(
             f"{'Label' if is_label else 'Feature'} {feature.name!r} has the same value{value} in all "
-            f"{counted(feature.records, 'record')}.",
+            f"{count_text(feature.records, 'record')}.",
             location=Location(feature=feature.name),
             advice=_filling(feature, is_label=is_label),
             severity=Severity.WARNING if len(getattr(declared, "names", ()) or ()) > 1 else Severity.INFO,
@@ -134,13 +135,13 @@ def almost_always_empty(facts: DatasetFacts) -> Iterator[Finding]:
     """A feature is missing or empty in more than 95 % of at least 20 records.
 
     Why it matters:
-        The model sees padding or the default nearly always. Often the source has the values under another name.
+        The model nearly always sees padding or the default. Often the source has the values under another name.
 
     Example:
         A join that found a partner for 1 row in 100.
 
     Fix:
-        Look at the source for what is missing; declare the feature optional if it is meant to be rare.
+        Look for the values in the source. If the feature is meant to be rare, declare it optional.
     """
     rare: list[tuple[str, int, int]] = []
     for feature in facts.features:
@@ -171,10 +172,10 @@ def almost_always_empty(facts: DatasetFacts) -> Iterator[Finding]:
 
 @rule("V019", "missing-in-a-few-records", Severity.WARNING)
 def missing_in_a_few(facts: DatasetFacts) -> Iterator[Finding]:
-    """A feature is missing in a few records, and nearly all others have it.
+    """A feature is missing in a few records, although nearly all others have it.
 
-    That is: in at most 5 % of at least 100 records. A warning below 1 in 1,000, where it is probably a mistake; else an
-    info. Where a schema declares the feature, S001 reports it instead.
+    That is: in at most 5 % of at least 100 records. Below 1 in 1,000 it is a warning, because it is probably a mistake;
+    otherwise an info. If a schema declares the feature, S001 reports it instead.
 
     Why it matters:
         A parser that requires the feature (`FixedLenFeature` without a default) fails at the first such record, hours
@@ -199,7 +200,8 @@ def missing_in_a_few(facts: DatasetFacts) -> Iterator[Finding]:
             continue
         location, more = locate(features[0].missing_places, features[0].name)
         absent, known = features[0].missing + features[0].unset, features[0].records + features[0].missing
-        one = f"Feature {features[0].name!r} is missing in {absent:,} of {counted(known + features[0].unset, 'record')}"
+        of_all = count_text(known + features[0].unset, "record")
+        one = f"Feature {features[0].name!r} is missing in {absent:,} of {of_all}"
         others = [feature.name for feature in features[1:]]
         more_features = f"; a few records also lack {listed(others)}" if others else ""
         yield missing_in_a_few.finding(
@@ -209,15 +211,15 @@ def missing_in_a_few(facts: DatasetFacts) -> Iterator[Finding]:
 
 @rule("V004", "unnormalised", Severity.INFO)
 def unnormalised(facts: DatasetFacts) -> Iterator[Finding]:
-    """Float features are stored on scales that networks learn badly from.
+    """Float features have scales that make learning hard for a network.
 
-    Two cases: 16 or more values a record from 0 up to 200..255, as pixels have that were not divided; and features of
-    which one spreads (standard deviation) over 100, and 1000 times as far as another. Features that number or date
-    records, or that are named like a label, are no inputs and do not count.
+    Two cases: 16 or more values per record from 0 to 200..255, like pixels that were not divided by 255; and a feature
+    whose standard deviation is over 100, and 1000 times that of another feature. Features that number or date records,
+    or are named like labels, do not count.
 
     Why it matters:
-        Gradients follow the largest numbers; a network on 0..255 often stays at chance. It does not matter if the
-        input pipeline normalises, or to trees.
+        The largest numbers dominate the gradients; with inputs of 0..255 a network often does not learn. It does not
+        matter if the input pipeline normalises, or for decision trees.
 
     Example:
         `image.astype("float32")` without `/ 255`; an income in dollars beside an age in years.
@@ -268,8 +270,8 @@ def unnormalised(facts: DatasetFacts) -> Iterator[Finding]:
 def normalised_twice(facts: DatasetFacts) -> Iterator[Finding]:
     """Float values look as if they had been normalised twice.
 
-    That is: 16 or more values a record, all within 0..1/255 (divided by 255 twice), or all within -1..-0.99 (brought
-    to -1..1 after they had been brought to 0..1).
+    That is: 16 or more values per record, all within 0..1/255 (divided by 255 twice), or all within -1..-0.99 (scaled
+    to -1..1 after they had been scaled to 0..1).
 
     Why it matters:
         All inputs are nearly equal, and the network learns nothing or very slowly.
@@ -300,17 +302,17 @@ def normalised_twice(facts: DatasetFacts) -> Iterator[Finding]:
 
 @rule("V014", "integers-as-floats", Severity.INFO)
 def integers_as_floats(facts: DatasetFacts) -> Iterator[Finding]:
-    """A float feature holds whole numbers only.
+    """A float feature contains only whole numbers.
 
-    Looked for where there are at least 10 records and more than two different ones (flags of 0.0 and 1.0 are usual). A
-    warning where the numbers go beyond what the dtype has every whole number up to, so that two ids may have become
+    Checked if there are at least 10 records and more than two different values (flags of 0.0 and 1.0 are normal). It is
+    a warning if numbers are larger than the dtype can represent exactly, so that two ids may have become
     one: 2**24 (16,777,216) of float32, 2**11 of float16 and 2**53 of float64.
 
     Why it matters:
-        A float takes four bytes where a small integer takes one, and large ids or times lose their last digits.
+        A float takes four bytes and a small integer one, and large ids or times lose their last digits.
 
     Example:
-        A table column with a missing cell: pandas makes its integers floats.
+        A table column with a missing cell, whose integers pandas converts to floats.
 
     Fix:
         Declare the feature with an integer dtype, and write the records again.
@@ -343,7 +345,7 @@ def integers_as_floats(facts: DatasetFacts) -> Iterator[Finding]:
             )
     if small:
         yield integers_as_floats.finding(
-            f"{counted(len(small), 'float feature')} {'holds' if len(small) == 1 else 'hold'} only integers: "
+            f"{count_text(len(small), 'float feature')} {'holds' if len(small) == 1 else 'hold'} only integers: "
             f"{listed(small)}.",
             location=Location(feature=small[0] if len(small) == 1 else None),
             count=len(small),

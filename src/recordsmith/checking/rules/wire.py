@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from recordsmith.checking.wording import counted, locate, share
+from recordsmith.checking.wording import locate, share
 from recordsmith.facts.dataset_facts import Anomaly, DatasetFacts
 from recordsmith.facts.value_facts import FeatureFacts
 from recordsmith.rules import Finding, Location, Rule, Severity, rule
+from recordsmith.wording.numbers import count_text
 
 __all__ = [
     "duplicate_key",
@@ -72,7 +73,7 @@ def not_an_example(facts: DatasetFacts) -> Iterator[Finding]:
         )
     else:
         message = (
-            f"{counted(sum(odd.values()), 'record')} of {sum(kinds.values()):,} do not hold a tf.train.Example: {what}."
+            f"{count_text(sum(odd.values()), 'record')} of {sum(kinds.values()):,} are not tf.train.Examples: {what}."
         )
         advice = ""
     yield not_an_example.finding(
@@ -122,7 +123,7 @@ def mixed_kinds(facts: DatasetFacts) -> Iterator[Finding]:
         if len(feature.kinds) > 1:
             rare = min(feature.kinds, key=lambda kind: feature.kinds[kind])
             location, more = locate(feature.kind_places.get(rare, ()), feature.name)
-            kinds = ", ".join(f"{kind} in {counted(count, 'record')}" for kind, count in _falling(feature))
+            kinds = ", ".join(f"{kind} in {count_text(count, 'record')}" for kind, count in _falling(feature))
             yield mixed_kinds.finding(
                 f"Feature {feature.name!r} has several types: {kinds}.",
                 location=location,
@@ -218,7 +219,8 @@ def mixed_payloads(facts: DatasetFacts) -> Iterator[Finding]:
         rare = min(("example", "sequence_example"), key=lambda kind: kinds[kind])
         path = next((shard.path for shard in facts.shards if shard.payloads.get(rare)), None)
         yield mixed_payloads.finding(
-            f"{counted(kinds['example'], 'record')} are Examples and {kinds['sequence_example']:,} SequenceExamples.",
+            f"{count_text(kinds['example'], 'record')} are Examples, and "
+            f"{kinds['sequence_example']:,} are SequenceExamples.",
             location=Location(path),
             count=kinds[rare],
             evidence={"payloads": dict(kinds)},
@@ -246,7 +248,7 @@ def many_feature_names(facts: DatasetFacts) -> Iterator[Finding]:
         rarest = min(facts.features, key=lambda feature: feature.records)
         yield many_feature_names.finding(
             f"The records have about {names:,} different feature names, such as {rarest.name!r} in "
-            f"{counted(rarest.records, 'record')}.",
+            f"{count_text(rarest.records, 'record')}.",
             location=Location(facts.files[0] if facts.files else None),
             count=names,
         )
@@ -277,7 +279,7 @@ def _anomaly(one: Rule[DatasetFacts], anomaly: Anomaly, facts: DatasetFacts, wha
     detail = next((place.detail for place in anomaly.places if place.detail), "")
     which = f" The first: {detail}." if detail else ""
     return one.finding(
-        f"{counted(anomaly.count, 'record')} ({share(anomaly.count, facts.records)}) "
+        f"{count_text(anomaly.count, 'record')} ({share(anomaly.count, facts.records)}) "
         f"{what if anomaly.count > 1 else what.replace('have', 'has', 1).replace('hold', 'holds', 1)}.{which}",
         location=location,
         count=anomaly.count,

@@ -15,6 +15,7 @@ Examples:
   recordsmith diagnose train.py:dataset
   recordsmith diagnose train.py:make_dataset --model train.py:make_model --records data/
   recordsmith diagnose input.py:loader --model model.py:net --loss model.py:loss --html report.html
+  recordsmith diagnose train.py:train --validation train.py:val
   recordsmith diagnose train.py:dataset --timeout 60 --format json
 """
 
@@ -23,6 +24,7 @@ Examples:
 @click.argument("pipeline", metavar="FILE:PIPELINE")
 @click.option("--model", metavar="FILE:MODEL", help="The Keras model or PyTorch module that is trained on it.")
 @click.option("--loss", metavar="FILE:LOSS", help="The loss of the model; a compiled Keras model knows its own.")
+@click.option("--validation", metavar="FILE:PIPELINE", help="The pipeline of the validation data, to compare.")
 @click.option("--records", multiple=True, metavar="PATH", help="The TFRecords that the pipeline reads, to compare.")
 @click.option(
     "--batches",
@@ -45,13 +47,14 @@ Examples:
 )
 @report_options
 @click.pass_context
-def diagnose(
+def diagnose(  # noqa: PLR0913 - each is an option of its own
     context: click.Context,
     /,
     *,
     pipeline: str,
     model: str | None,
     loss: str | None,
+    validation: str | None,
     records: tuple[str, ...],
     batches: int,
     epochs: int,
@@ -61,9 +64,10 @@ def diagnose(
     """Draw batches from a pipeline, look at them, and say why training on them may not improve.
 
     FILE:PIPELINE is a Python file and a name at its top level: a recordsmith loader, a tf.data.Dataset, a PyTorch
-    DataLoader, any iterable of batches, or a function without arguments that returns one. FILE:MODEL likewise. With
-    --records, labels are compared with those on disk; with --model, shapes and labels are compared with what it takes,
-    and a copy of it is trained for a moment.
+    DataLoader or Dataset, a pair of arrays, any iterable of batches, or a function without arguments that returns one.
+    FILE:MODEL likewise. With --records, labels are compared with those on disk. With --model, shapes and labels are
+    compared with what it takes, and a copy of it is trained for a moment. With --validation, the validation data is
+    compared with the training data.
 
     The file is imported, so its top-level code runs, in a separate process, as `python FILE` would, but `__name__` is
     not "__main__". What it prints goes to standard error. To have code only read and not run, use `recordsmith doctor`.
@@ -80,6 +84,7 @@ def diagnose(
         NamedObject.parse(pipeline),
         None if model is None else NamedObject.parse(model),
         None if loss is None else NamedObject.parse(loss),
+        None if validation is None else NamedObject.parse(validation),
         timeout,
         {"records": list(records) or None, "batches": batches, "epochs": epochs, "time_limit": min(60, timeout / 2)}
         | reporting.to_apply,

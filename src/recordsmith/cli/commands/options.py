@@ -120,15 +120,16 @@ def remote_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 staging_option = click.option(
     "--staging",
-    metavar="FOLDER",
-    help="For a URL: the local folder in which the files are written and verified before they are uploaded.  "
-    "[default: a folder in the user's cache]",
+    metavar="PLACE",
+    help="For an output at a URL: the local folder in which files are written and verified before they are uploaded. "
+    "With `make` and `copy` it may be a URL too: finished work is also saved there, and --resume can continue it on "
+    "another machine.  [default: a folder in the user's cache]",
 )
 allow_race_option = click.option(
     "--allow-race",
     is_flag=True,
-    help="For a URL: write also to storage without conditional writes, where two runs at the same time could overwrite "
-    "each other's output.",
+    help="For an output at a URL: write also to storage without conditional writes, where two runs at the same time "
+    "could overwrite each other's output.",
 )
 name_option = click.option(
     "--name", metavar="NAME", help="The start of the file names.  [default: the name of the folder]"

@@ -52,13 +52,14 @@ class Task:
     pipeline: NamedObject
     model: NamedObject | None = None
     loss: NamedObject | None = None
+    validation: NamedObject | None = None
     timeout: float = 300
     options: dict[str, Any] = field(default_factory=dict)
 
     @property
     def files(self) -> list[str]:
         """The files that will be imported."""
-        given = [one for one in (self.pipeline, self.model, self.loss) if one is not None]
+        given = [one for one in (self.pipeline, self.model, self.loss, self.validation) if one is not None]
         return list(dict.fromkeys(one.file for one in given))
 
     def has(self, path: str) -> bool:
@@ -67,7 +68,7 @@ class Task:
 
     def run(self, on_phase: OnPhase) -> Report:
         """Import the files, make the objects, and diagnose."""
-        for named in (self.loss, self.model, self.pipeline):
+        for named in (self.validation, self.loss, self.model, self.pipeline):
             if named is not None:
                 sys.path.insert(0, named.folder)
         sys.argv = [self.pipeline.file]
@@ -75,7 +76,8 @@ class Task:
         pipeline = self.pipeline.load_result()
         model = None if self.model is None else self.model.load_result()
         loss = None if self.loss is None else self.loss.load()
-        return diagnose(pipeline, model=model, loss=loss, progress=on_phase, **self.options)
+        validation = None if self.validation is None else self.validation.load_result()
+        return diagnose(pipeline, model=model, loss=loss, validation=validation, progress=on_phase, **self.options)
 
 
 def diagnose_in_child(task: Task, on_phase: OnPhase = lambda _phase, _done, _total: None) -> Report:
@@ -136,7 +138,7 @@ def _next_message(receiver: Connection, child: subprocess.Popen[bytes], deadline
 
 
 def _place(child: subprocess.Popen[bytes], places: Any, task: Task) -> str:
-    """Return the line at which the child is: the innermost of the user's folder, or the innermost of all."""
+    """Return the line at which the child is: the innermost of the user's folder, or that of the main thread."""
     child.send_signal(signal.SIGUSR1)
     written = b""
     while select.select([places], [], [], _LAST_WORDS if not written else 0.1)[0]:
@@ -145,8 +147,9 @@ def _place(child: subprocess.Popen[bytes], places: Any, task: Task) -> str:
             break
         written += more
     threads = re.split(r"^(?:Current thread|Thread) .*\n", written.decode(errors="replace"), flags=re.MULTILINE)
-    frames = re.findall(r'^  File "(.+)", line (\d+) in (.+)$', threads[-1], re.MULTILINE)  # the main thread is last
-    file, line, function = next((frame for frame in frames if task.has(frame[0])), [*frames, ("", "", "")][0])
+    each = [re.findall(r'^  File "(.+)", line (\d+) in (.+)$', thread, re.MULTILINE) for thread in threads]
+    users = [frame for frames in each for frame in frames if task.has(frame[0])]  # batches are drawn in a thread
+    file, line, function = [*users, *each[-1], ("", "", "")][0]  # the main thread is last
     return f"; at {os.path.relpath(file)}, line {line}, in {function}" if file else ""
 
 

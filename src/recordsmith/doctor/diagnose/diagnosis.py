@@ -14,13 +14,20 @@ from recordsmith.dataset import StoredDataset
 from recordsmith.doctor.diagnose.consequences import without_consequences
 from recordsmith.doctor.diagnose.models import ModelProbe, open_model
 from recordsmith.doctor.diagnose.observing.batch import Batch
-from recordsmith.doctor.diagnose.observing.measuring import find_leaks, measure_columns, rows_without_tokens
-from recordsmith.doctor.diagnose.observing.observations import Observations, RecordFacts
+from recordsmith.doctor.diagnose.observing.measuring import (
+    find_leaks,
+    find_same_inputs,
+    measure_columns,
+    rows_without_tokens,
+)
+from recordsmith.doctor.diagnose.observing.observations import Observations, RecordFacts, WorkerFacts
 from recordsmith.doctor.diagnose.observing.sampling import SampledEpoch, random_numbers_kept, sample_epochs
 from recordsmith.doctor.diagnose.pipelines import Pipeline, open_pipeline
-from recordsmith.doctor.diagnose.probes.label_order import compare_epochs, measure_labels
+from recordsmith.doctor.diagnose.probes.label_order import compare_epochs, measure_labels, workers_give_the_same
 from recordsmith.doctor.diagnose.probes.pair_checking import Match, compare_with_records
+from recordsmith.doctor.diagnose.probes.source_files import look_at_files
 from recordsmith.doctor.diagnose.probes.training_signal import probe_signal
+from recordsmith.doctor.diagnose.probes.validation import compare_validation
 from recordsmith.doctor.diagnose.report_sections import report_sections
 from recordsmith.doctor.diagnose.rules import RULES
 from recordsmith.errors import PipelineError
@@ -32,6 +39,8 @@ from recordsmith.workers.progress_display import OnPhase, phase_progress
 __all__ = ["diagnose"]
 
 PathLike = str | os.PathLike[str]
+_FEWEST_ROWS = 16
+_LARGE_RATE = 0.03
 
 
 def diagnose(  # noqa: PLR0913 - each is a choice of its own, and most are named
@@ -40,6 +49,7 @@ def diagnose(  # noqa: PLR0913 - each is a choice of its own, and most are named
     model: Any = None,
     loss: Any = None,
     *,
+    validation: Any = None,
     batches: int = 100,
     epochs: int = 2,
     time_limit: float = 60,
@@ -55,18 +65,21 @@ def diagnose(  # noqa: PLR0913 - each is a choice of its own, and most are named
 
     It draws batches of two epochs and looks at their shapes, values and order. With `records`, elements are found again
     on disk and their labels are compared. With a model, shapes and labels are compared with what the model takes, and a
-    copy of it is trained for a moment. The weights of the model, its optimizer and all random states stay unchanged.
+    copy of it is trained for a moment. With `validation`, the validation data is compared with the training data. The
+    weights of the model, its optimizer and all random states stay unchanged.
 
     Args:
-        pipeline: a recordsmith loader, a tf.data.Dataset, a PyTorch DataLoader, or any iterable of batches. A generator
-            can be iterated over only once: it is used up afterwards, and there is no second epoch to compare with.
+        pipeline: a recordsmith loader, a tf.data.Dataset, a PyTorch DataLoader or Dataset, a Keras PyDataset, a
+            LightningDataModule, a Hugging Face dataset, a pair of arrays, or any iterable of batches. A generator can
+            be iterated over only once: it is used up afterwards, and there is no second epoch to compare with.
         records: the TFRecords behind the pipeline: a path as for `rs.open`, or an open dataset. A recordsmith loader
             knows its own.
         model: a Keras 3 model or a PyTorch module.
         loss: the loss of the model; None takes that of a compiled Keras model.
+        validation: the pipeline of the validation data, of the same kinds; None takes that of a LightningDataModule.
         batches: the maximum number of batches to draw of each epoch.
         epochs: the number of epochs to draw.
-        time_limit: the time that it may take in seconds, about.
+        time_limit: the time that it may take in seconds, about. A pipeline that gives no batch in this time hangs.
         seed: of all random choices.
         select: the rules to apply, by code, beginning of a code, or name; without any, all.
         ignore: the rules to leave out.
@@ -94,14 +107,23 @@ def diagnose(  # noqa: PLR0913 - each is a choice of its own, and most are named
     with random_numbers_kept(), phase_progress(shown=progress is True) as bar:
         on_phase = progress if callable(progress) else bar
         seconds = 0.35 * time_limit
-        sampled = sample_epochs(source, batches=batches, epochs=epochs, seconds=seconds, progress=on_phase)
+        sampled = sample_epochs(
+            source, batches=batches, epochs=epochs, seconds=seconds, patience=time_limit, progress=on_phase
+        )
         first = sampled[0]
         matches: list[Match] = []
         with np.errstate(all="ignore"):  # values may be anything here, and are looked at for that
             observed = _observed(source, sampled, seed)
+            beside = validation if validation is not None else source.validation
+            if beside is not None and first.batches:
+                on_phase("sampling the validation data", 0, 0)
+                observed = _with_validation(
+                    observed, beside, source, first, batches=batches, seconds=0.2 * time_limit, seed=seed
+                )
             if dataset is not None:
                 on_phase("comparing with records", 0, 0)
                 observed, matches = _with_records(observed, dataset, first, source, seconds=0.25 * time_limit)
+            observed = _with_source_files(observed, source)
         probe: ModelProbe | None = None
         kept = _rows_without_tokens_first(first.kept, observed)
         if model is not None and kept:
@@ -154,6 +176,8 @@ def _observed(source: Pipeline, epochs: list[SampledEpoch], seed: int) -> Observ
     leaks, _ = _tried("", (), find_leaks, kept)
     labels, no_labels = _tried("Labels were not looked at", None, measure_labels, first, seed=seed)
     order, no_order = _tried("Order was not looked at", None, compare_epochs, epochs)
+    same_inputs, _ = _tried("", (), find_same_inputs, kept)
+    workers, no_workers = _tried("The workers were not looked at", None, _workers, source, first)
     return Observations(
         source.kind,
         epochs=tuple(epoch.facts for epoch in epochs),
@@ -162,6 +186,7 @@ def _observed(source: Pipeline, epochs: list[SampledEpoch], seed: int) -> Observ
         columns=columns,
         unequal_rows=next((one.batch.unequal_rows for one in first.batches if one.batch.unequal_rows), None),
         batch_sizes=tuple(sizes[:-1] if first.whole and len(sizes) > 1 else sizes),
+        last_batch=sizes[-1] if first.whole and len(sizes) > 1 else None,
         leaks=leaks,
         endless=source.endless,
         fixed=source.fixed,
@@ -169,8 +194,70 @@ def _observed(source: Pipeline, epochs: list[SampledEpoch], seed: int) -> Observ
         labels=labels,
         order=order,
         chain=source.chain,
-        notes=(*notes, *no_columns, *no_labels, *no_order),
+        hangs=next((epoch.hangs for epoch in epochs if epoch.hangs is not None), None),
+        workers=workers,
+        same_inputs=same_inputs,
+        class_names=source.class_names,
+        frozen_augmentation=_frozen_augmentation(source, epochs),
+        notes=(*notes, *no_columns, *no_labels, *no_order, *no_workers),
     )
+
+
+def _workers(source: Pipeline, first: SampledEpoch) -> WorkerFacts | None:
+    if first.hangs is not None:
+        return None
+    facts = source.worker_facts()
+    if facts is None or not facts.iterable:
+        return facts
+    return replace(facts, same_rows=workers_give_the_same(first, facts.count))
+
+
+def _frozen_augmentation(source: Pipeline, epochs: list[SampledEpoch]) -> str:
+    """Return which step is random, if two whole epochs have the same rows all the same."""
+    random = next((step.name for step in source.chain if step.random), "")
+    if not random or len(epochs) < 2 or not all(epoch.whole and epoch.batches for epoch in epochs[:2]):
+        return ""
+    one, other = ({number for batch in epoch.batches for number in batch.content.tolist()} for epoch in epochs[:2])
+    return f".{random}()" if len(one) >= _FEWEST_ROWS and len(one & other) >= 0.98 * len(one) else ""
+
+
+def _with_source_files(observed: Observations, source: Pipeline) -> Observations:
+    """Look at the files where reading failed, or where an input has no values."""
+    empty = any(column.role == "input" and column.rows and not column.values for column in observed.columns)
+    zeros = any(column.values and column.zeros == column.values for column in observed.columns)
+    if not source.files or not (observed.failure or empty or zeros):
+        return observed
+    facts, failed = _tried("The files were not looked at", None, look_at_files, source.files, source.compression)
+    return replace(observed, source=facts, notes=(*observed.notes, *failed))
+
+
+def _with_validation(
+    observed: Observations,
+    validation: Any,
+    source: Pipeline,
+    first: SampledEpoch,
+    *,
+    batches: int,
+    seconds: float,
+    seed: int,
+) -> Observations:
+    other = open_pipeline(validation)
+    sampled = sample_epochs(other, batches=batches, epochs=2, seconds=seconds, patience=3 * seconds)
+    if sampled[0].hangs is not None:
+        return _noted(observed, f"The validation data gave no batch in {3 * seconds:.0f} seconds.")
+    facts, failed = _tried(
+        "The validation data was not compared",
+        None,
+        compare_validation,
+        first,
+        sampled,
+        labels=observed.labels,
+        names=(source.class_names, other.class_names),
+        seed=seed,
+    )
+    if facts is not None and other.shuffled_here:
+        facts = replace(facts, reorders=False)
+    return replace(observed, validation=facts, notes=(*observed.notes, *failed))
 
 
 def _with_records(
@@ -182,7 +269,8 @@ def _with_records(
         note = f"The records could not be compared: {str(error).splitlines()[0]}"
         unread = RecordFacts(dataset.files[0], 0, names=tuple(dataset.schema))
         return replace(observed, records=unread, notes=(*observed.notes, note)), []
-    return replace(observed, records=facts), matches
+    names = () if facts.mapping else facts.class_names  # labels that arrive under other numbers have other names
+    return replace(observed, records=facts, class_names=observed.class_names or names), matches
 
 
 def _with_signal(
@@ -200,7 +288,11 @@ def _with_signal(
     if trainer is None:
         return _noted(observed, "Training was not tried: it needs TensorFlow as Keras' backend, and trainable weights.")
     try:
-        signal = probe_signal(trainer, kept, loss=model.loss, labels=observed.labels, seconds=seconds, seed=seed)
+        large = model.learning_rate is not None and model.learning_rate >= _LARGE_RATE and "Adam" in model.optimizer
+        rate = model.learning_rate if large else None  # copies are trained by Adam: others cannot be tried
+        signal = probe_signal(
+            trainer, kept, loss=model.loss, labels=observed.labels, seconds=seconds, seed=seed, rate=rate
+        )
     except Exception as error:  # noqa: BLE001 - a model may do anything when it is trained
         return _noted(observed, f"Training a copy failed: {type(error).__name__}: {str(error).splitlines()[0][:200]}")
     finally:

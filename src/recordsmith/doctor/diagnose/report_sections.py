@@ -64,6 +64,12 @@ def _looked_at(observed: Observations) -> TextSection:
             f"Records: {records.looked_at:,} of {records.count:,} read from {records.path}; {records.found} of "
             f"{records.elements} elements found again; labels of {records.compared} compared, {records.agree} agree."
         )
+    if observed.validation is not None:
+        facts = observed.validation
+        lines.append(
+            f"Validation: {count_text(facts.rows, 'row')}; {facts.repeated:,} of {facts.different:,} different ones "
+            "are also in the training data."
+        )
     return TextSection("What was looked at", "\n\n".join([*lines, *observed.notes]))
 
 
@@ -107,7 +113,7 @@ def _images(
             continue
         shown = []
         for row in range(min(len(images), _IMAGES)):
-            label = "" if labels is None or row >= len(labels) else _named(observed, labels[row])
+            label = "" if labels is None or row >= len(labels) else observed.named(_label(labels[row]))
             shown.append(GridImage(_as_seen(_small(images[row]), observed.column(name)), label, "as it arrives"))
             before = _stored(dataset, observed, by_row.get(row))
             if before is not None:
@@ -122,12 +128,6 @@ def _images(
 
 def _label(value: Any) -> str:
     return value.decode(errors="replace") if isinstance(value, bytes) else str(value)
-
-
-def _named(observed: Observations, value: Any) -> str:
-    """Write a label that arrived with its class's name, unless labels arrive under other numbers."""
-    records = observed.records
-    return _label(value) if records is None or records.mapping else records.named(_label(value))
 
 
 def _stored(dataset: StoredDataset | None, observed: Observations, match: Match | None) -> GridImage | None:
@@ -165,7 +165,7 @@ def _labels(observed: Observations) -> TableSection:
     total = sum(counts.values())
     stored = {} if observed.records is None else observed.records.stored_classes
     rows = tuple(
-        (_named(observed, name), count, f"{count / total:.1%}", stored.get(name))
+        (observed.named(name), count, f"{count / total:.1%}", stored.get(name))
         for name, count in list(counts.items())[:50]
     )
     text = ""

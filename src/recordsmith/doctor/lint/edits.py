@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from recordsmith.doctor.lint.libraries.pipelines import Stage
 from recordsmith.doctor.lint.source_files import SourceFile
 
-__all__ = ["Edit", "apply_edits", "call_span", "move_stage", "segment_of"]
+__all__ = ["Edit", "after_arguments", "apply_edits", "call_span", "move_stage", "replace_argument", "segment_of"]
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -53,6 +53,22 @@ def segment_of(source: SourceFile, call: ast.Call) -> tuple[int, int]:
     """Return the place of `.name(...)`, from the dot on."""
     begin, end = call_span(source, call)
     return source.text.rindex(".", 0, begin), end
+
+
+def after_arguments(source: SourceFile, call: ast.Call, text: str) -> list[Edit]:
+    """Return the edit that adds an argument after the last one of a call."""
+    given = [*call.args, *(one.value for one in call.keywords)]
+    end = max((source.span(node)[1] for node in given), default=source.span(call)[1] - 1)
+    return [Edit(end, end, f", {text}" if given else text)]
+
+
+def replace_argument(source: SourceFile, call: ast.Call, name: str, text: str) -> list[Edit] | None:
+    """Return the edit that gives another value for an argument that is given by name."""
+    given = next((one.value for one in call.keywords if one.arg == name), None)
+    if given is None:
+        return None
+    begin, end = source.span(given)
+    return [Edit(begin, end, text)]
 
 
 def move_stage(source: SourceFile, stages: Sequence[Stage]) -> list[Edit] | None:

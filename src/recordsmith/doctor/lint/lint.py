@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -14,7 +15,7 @@ from recordsmith.doctor.lint.understanding import understood
 from recordsmith.errors import RecordsmithError
 from recordsmith.facts.dataset_facts import DatasetFacts
 from recordsmith.report import Report, TextSection
-from recordsmith.rules import Baseline, Configuration, Finding, Judge
+from recordsmith.rules import Baseline, Configuration, Finding, Judge, Severity
 
 __all__ = ["lint", "lint_and_fix"]
 
@@ -130,10 +131,13 @@ def _findings(programs: list[Program], judge: Judge[Program]) -> list[Finding]:
     found: dict[tuple[object, ...], Finding] = {}
     for program in programs:
         for finding in judge.find(program):
+            if program.is_test_code and finding.severity is not Severity.INFO and finding.code.startswith("P"):
+                finding = dataclasses.replace(finding, severity=Severity.INFO)  # noqa: PLW2901 - the same one
             if program.cut_short and finding.evidence.get("exception") == RecursionError.__name__:
                 continue  # the report says that the program was not followed to its end
             where = finding.location
-            key = (finding.code, where.path, where.cell, where.line, where.column, where.feature)
+            path = where.path and os.path.normpath(where.path)
+            key = (finding.code, path, where.cell, where.line, where.column, where.feature)
             found.setdefault(key, finding)
     return list(found.values())
 

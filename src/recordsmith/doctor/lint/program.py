@@ -89,6 +89,19 @@ class Program:
         }
         return list({**used, **left}.values())
 
+    def variants(self, pipeline: Pipeline) -> list[Pipeline]:
+        """The datasets that the same place makes for the same caller, along the branches before it; itself included."""
+        stage = pipeline.stage
+        if stage is None:
+            return [pipeline]
+        return [
+            one
+            for one in self.pipelines
+            if one.stage is not None
+            and one.stage.expression is stage.expression
+            and one.stage.call.within == stage.call.within
+        ]
+
     def roles(self, pipeline: Pipeline) -> set[str]:
         """What a dataset is used for, as far as the program shows it."""
         found = set()
@@ -107,8 +120,9 @@ class Program:
 
     @property
     def is_test_code(self) -> bool:
-        """It is a test of code: what it trains on is made up."""
-        return bool(re.fullmatch(r"(test_.*|.*_test|conftest)\.py", os.path.basename(self.source.path)))
+        """It is a test of code: what it trains on is made up, and what fails there would be known."""
+        named = re.fullmatch(r"(test_.*|.*_test|conftest)\.py", os.path.basename(self.source.path))
+        return named is not None and bool(re.search(r"\bTestCase\b|\bpytest\b|\bdef test_", self.source.text))
 
     def is_for_testing(self, pipeline: Pipeline) -> bool:
         """It is validated, tested or predicted on, and not trained on; or nothing shows it, and its name says so."""
@@ -125,6 +139,8 @@ class Program:
             within = [name for name in reversed(pipeline.source.call.within) if "load" in name]
         hooks = [name for name in within if name.endswith("_dataloader")]  # of Lightning: they say it best
         for name in (*hooks, *pipeline.all_names, *within):
+            if _TESTING_NAME.search(name) and _TRAINING_NAME.search(name):
+                continue  # as `train_and_evaluate`, or `eval_train_loader`: training data that is evaluated
             if _TESTING_NAME.search(name):
                 return "testing"
             if _TRAINING_NAME.search(name):
@@ -142,14 +158,21 @@ class Program:
         """What the project writes into the files that a serialized record is read from.
 
         Where the source does not say which files this module writes, or which it reads, examples of this module count
-        that have all the features that are asked for, or all but one.
+        that have the features that are asked for and no others, but for one on each side.
         """
         read = list(read_paths(serialized))
         everything = (*self.examples, *self.elsewhere)
         found = [one for one in everything if paths_meet(read, one.paths)]
         if found:
             return found
-        alike = [one for one in self.examples if len(set(names) & set(one.features)) >= max(1, len(names) - 1)]
+        wanted = set(names)
+        alike = [
+            one
+            for one in self.examples
+            if wanted & set(one.features)
+            and len(wanted - set(one.features)) <= 1
+            and len(set(one.features) - wanted) <= 1
+        ]
         return [one for one in alike if not (are_known(read) and are_known(one.paths))]
 
     # --- findings ---------------------------------------------------------------------------------------------------

@@ -77,13 +77,19 @@ class ProjectInterpreter(Interpreter):
         path = _path_of(folder, name, level, self.folder)
         return None if path is None else self._followed(path)
 
+    def _shown(self, path: str) -> str:
+        """What a file is called in findings: as it would be if it had been found in the folder that was given."""
+        folder = self.folder
+        if folder is None or (os.path.isabs(folder) and os.path.commonpath([path, folder]) != folder):
+            return path
+        return os.path.normpath(os.path.join(folder, os.path.relpath(path, folder)))
+
     def _followed(self, path: str) -> Module | None:
         if path in self.modules or len(self.modules) > _MOST_MODULES:
             return self.modules.get(path)
         self.modules[path] = None
-        try:
-            source = read_source(path)
-        except (RecordsmithError, OSError):
+        source = _source_of(self._shown(path), os.stat(path).st_mtime_ns)
+        if source is None:
             return None
         self.sources.append(source)
         scope = Scope()
@@ -92,7 +98,15 @@ class ProjectInterpreter(Interpreter):
         return module
 
 
-@functools.lru_cache(maxsize=4096)
+@functools.lru_cache(maxsize=256)
+def _source_of(path: str, _changed: int) -> SourceFile | None:
+    """Read a module once for all programs that import it; its tree is never changed."""
+    try:
+        return read_source(path)
+    except (RecordsmithError, OSError):
+        return None
+
+
 def _path_of(folder: str, name: str, level: int, given: str | None) -> str | None:
     parts = [part for part in name.split(".") if part]
     if level:
@@ -103,7 +117,6 @@ def _path_of(folder: str, name: str, level: int, given: str | None) -> str | Non
     return next((path for one in folders if parts and (path := _file_of(os.path.join(one, *parts)))), None)
 
 
-@functools.lru_cache(maxsize=1024)
 def _folders_above(folder: str) -> tuple[str, ...]:
     found: list[str] = []
     while len(found) < _MOST_FOLDERS_ABOVE and not any(os.path.exists(os.path.join(folder, m)) for m in _ROOT_MARKS):

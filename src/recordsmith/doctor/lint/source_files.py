@@ -188,7 +188,10 @@ def read_source(path: str) -> SourceFile:
         raise RecordsmithError(
             "This is not Python source.", path=path, found=str(error), advice="`recordsmith check` looks at data."
         ) from None
-    return SourceFile.parse(path, _without_magic(text))
+    try:
+        return SourceFile.parse(path, text)
+    except RecordsmithError:
+        return SourceFile.parse(path, _without_magic(text))
 
 
 def source_files(path: str) -> Iterator[str]:

@@ -47,11 +47,19 @@ def understood(program: Program) -> FollowedFile:
         trained_on=len({one for one in trained if one in sources}) or min(len(places), len(sources)),
         models=len(models),
         readers=len({id(one.call.node) for one in program.parse_specs}),
-        writers=len({id(one.call.node) for one in program.examples}),
+        writers=len({id(one.call.node) for one in program.examples} | _filled(program)),
         splits=len({id(one.node) for one in program.calls if one.name.endswith("train_test_split")}),
         not_understood=tuple(dict.fromkeys(name for name, _ in _unknown(program))),
         stopped=_TOO_LARGE if program.too_large else _TOO_DEEP if program.cut_short else "",
     )
+
+
+def _filled(program: Program) -> set[int]:
+    """The places that make an Example whose lists are filled afterwards."""
+    made = [
+        one for one in program.calls if one.name == "tensorflow.train.Example" and not one.args and not one.keywords
+    ]
+    return {id(one.node) for one in made}
 
 
 def trains_or_reads(program: Program) -> bool:

@@ -33,7 +33,7 @@ _HEAD_BYTES = 64 << 10
 _LOOKED_AT = 40  # files of a kind that are opened
 _PAIRED = 0.5  # the share of images, or of other files, from which on the others are taken to be about the images
 _SAME_STEMS = 0.8  # the same for two folders of images
-_COMPARED = 5000  # files of a folder that are held against those of another
+_COMPARED = 5000  # files of a folder that are compared with those of another
 _TABLES = (".csv", ".tsv", ".jsonl")
 _TABLE_ROWS = 50
 

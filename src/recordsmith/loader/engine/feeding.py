@@ -24,9 +24,10 @@ from recordsmith.loader.engine.batch_assembly import Assembly, BucketAssembly, m
 from recordsmith.loader.engine.batch_ranges import BatchRanges
 from recordsmith.loader.engine.cursor import Cursor
 from recordsmith.loader.engine.rest_of_epoch import rest_of_epoch
+from recordsmith.loader.engine.row_access import take_rows
 from recordsmith.loader.engine.row_making import RowMaker, joined
 from recordsmith.loader.order.record_order import ENDLESS
-from recordsmith.loader.plan import Plan, Rows
+from recordsmith.loader.plan import PACKED_ROWS, Plan, Rows
 from recordsmith.loader.row_memory import MemoryPart, RowMemory
 from recordsmith.workers.forking import in_own_process
 from recordsmith.workers.threads import default_workers, in_order, thread_pool
@@ -264,14 +265,19 @@ def _tasks_ahead(plan: Plan) -> int:
 
 def _streamed(plan: Plan, maker: RowMaker, start: Cursor, pool: Executor | None) -> Iterator[tuple[Any, Cursor]]:
     length = plan.order.length
-    size = _HEAVY_ROWS if plan.heavy else _STREAM_ROWS
+    size = plan.window or (_HEAVY_ROWS if plan.heavy else _STREAM_ROWS)
+    # A place in a window is reached by packing the window again.
+    begin = start.position if plan.window is None else start.position // PACKED_ROWS
 
     def work(first: int) -> Rows:
-        return maker.between(start.epoch, first, min(first + size, length))
+        rows = maker.between(start.epoch, first, min(first + size, length))
+        if plan.window is None or first != begin:
+            return rows
+        return take_rows(rows, np.flatnonzero(rows.positions >= start.position))
 
     assembly = (BucketAssembly if len(plan.batched().sizes) > 1 else Assembly)(plan, start)
     held: tuple[Any, Cursor] | None = None  # a batch is given once it is known whether another follows
-    positions = range(start.position, length, size)
+    positions = range(begin, length, size)
     tasks = maker.announced(
         start.epoch, positions, lambda first: np.arange(first, min(first + size, length), dtype=np.int64)
     )

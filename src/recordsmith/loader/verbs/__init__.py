@@ -10,6 +10,7 @@ from recordsmith.loader.verbs.filter import FilterVerb
 from recordsmith.loader.verbs.images import ImagesVerb
 from recordsmith.loader.verbs.map import MapVerb
 from recordsmith.loader.verbs.mix import MixVerb
+from recordsmith.loader.verbs.pack import PackVerb
 from recordsmith.loader.verbs.padded_batch import PaddedBatchVerb
 from recordsmith.loader.verbs.pairs import PairsVerb
 from recordsmith.loader.verbs.part import PartVerb
@@ -34,6 +35,7 @@ class Verbs(
     BalanceVerb[LoaderT],
     MixVerb[LoaderT],
     VectorizeVerb[LoaderT],
+    PackVerb[LoaderT],
     PartVerb[LoaderT],
     RepeatVerb[LoaderT],
     BatchVerb[LoaderT],

@@ -10,7 +10,7 @@ from recordsmith.loader.skipping import Skipped
 from recordsmith.loader.verbs.arguments import verb
 from recordsmith.loader.verbs.chain import Chain, LoaderT
 
-__all__ = ["BatchVerb", "check_batch", "check_threads"]
+__all__ = ["BatchVerb", "already_batched", "check_batch", "check_threads"]
 
 
 class BatchVerb(Chain[LoaderT]):
@@ -53,6 +53,11 @@ class BatchVerb(Chain[LoaderT]):
         check_threads(threads)
         if on_error not in ("raise", "skip"):
             raise PipelineError("Unknown on_error.", found=repr(on_error), expected="'raise' or 'skip'")
+        if on_error == "skip" and plan.window is not None:
+            raise PipelineError(
+                "Rows that are packed together cannot be skipped one by one.",
+                advice="Leave on_error out, and filter the rows before .pack().",
+            )
         skipped = Skipped() if on_error == "skip" else None
         settings = {"n": int(n), "drop_last": drop_last or None, "on_error": None if skipped is None else on_error}
         return self._then(
@@ -66,12 +71,20 @@ def check_threads(threads: int | None) -> None:
         raise PipelineError("The number of threads must be 0 or more.", found=repr(threads))
 
 
+def already_batched(verb: str) -> PipelineError:
+    """Return the error for batches of batches."""
+    return PipelineError(
+        f"The rows are already in batches, so {verb} cannot be used.",
+        advice="Use only one of batch, padded_batch and bucket_batch.",
+    )
+
+
 def check_batch(plan: Plan, verb: str, n: int, *, drop_last: bool) -> None:
     """Refuse a size that is not a number, batches of batches, and single rows that the ranks cannot share evenly."""
     if isinstance(n, bool) or not hasattr(n, "__index__") or n < 1:
-        raise PipelineError("A batch has at least one row.", found=repr(n), expected="a whole number, at least 1")
+        raise PipelineError("The batch size must be a whole number, at least 1.", found=repr(n))
     if plan.batching is not None:
-        raise PipelineError(f"{verb} after batching would make batches of batches.", advice="Batch once.")
+        raise already_batched(verb)
     world, rows = plan.even_world or (1, 0)
     if n == 1 and rows % world and not drop_last:
         raise PipelineError(

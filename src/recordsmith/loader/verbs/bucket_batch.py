@@ -12,7 +12,7 @@ import numpy.typing as npt
 from recordsmith.columns import ByteColumn, Ragged
 from recordsmith.errors import PipelineError
 from recordsmith.loader.verbs.arguments import check_whole_number, verb
-from recordsmith.loader.verbs.batch import check_threads
+from recordsmith.loader.verbs.batch import already_batched, check_threads
 from recordsmith.loader.verbs.chain import Chain, LoaderT
 from recordsmith.loader.verbs.padded_batch import PaddedBatching
 
@@ -80,8 +80,10 @@ class BucketBatchVerb(Chain[LoaderT]):
         """
         plan = self.plan
         if plan.batching is not None:
-            raise PipelineError("bucket_batch after batching would make batches of batches.", advice="Batch once.")
+            raise already_batched("bucket_batch")
         check_threads(threads)
+        if plan.window is not None:
+            raise PipelineError("Packed rows have one length: buckets are not needed.", advice="Write .batch(n).")
         plan.feature(by, "bucket_batch")
         limits = tuple(int(limit) for limit in boundaries)
         if not limits or list(limits) != sorted(set(limits)) or limits[0] < 1:

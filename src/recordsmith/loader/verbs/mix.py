@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
@@ -16,11 +16,13 @@ from recordsmith.loader.order.record_order import AGAIN, ENDLESS, Int64s, Order,
 from recordsmith.loader.verbs.arguments import check_whole_number, verb
 from recordsmith.loader.verbs.chain import Chain, LoaderT
 
-__all__ = ["MixVerb", "Mixed"]
+__all__ = ["MixVerb", "Mixed", "mix"]
 
 _WINDOW = 1000  # so many rows have the shares, to within a row or two
 
 Stop = Literal["first", "all"]
+Phases: TypeAlias = tuple[tuple[int, tuple[int, ...]], ...]
+Weights: TypeAlias = Sequence[float] | Mapping[int, Sequence[float]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,14 +32,14 @@ class Mixed(Order):
     Args:
         inner: the orders.
         shifts: what is added to the records of each, so that they are numbered through.
-        shares: how much of the rows each has, in relation to the others.
+        phases: from which row on each order has how much of the rows, in relation to the others.
         seed: another seed, another interleaving.
         length: how many rows there are in all.
     """
 
     inner: tuple[Order, ...]
     shifts: tuple[int, ...]
-    shares: tuple[int, ...]
+    phases: Phases
     seed: int
     length: int = field(default=0)
 
@@ -49,7 +51,7 @@ class Mixed(Order):
             first, last = window * _WINDOW, min((window + 1) * _WINDOW, self.length)
             slots = _core.Permutation(last - first, key).at(positions[mine] - first)
             # How many rows each order has given before this window, and how many after it.
-            before, after = _given(self.shares, first), _given(self.shares, last)
+            before, after = _given_in(self.phases, first), _given_in(self.phases, last)
             starts = np.cumsum([0, *(b - a for a, b in zip(before, after, strict=True))])
             for owner, these in groups(np.searchsorted(starts, slots, side="right") - 1):
                 order = self.inner[owner]
@@ -59,6 +61,20 @@ class Mixed(Order):
                     records = order.at(epoch + turn * AGAIN, within[again])
                     numbers[chosen], epochs[chosen] = records.numbers + self.shifts[owner], records.epochs
         return OrderedRecords(numbers, epochs)
+
+
+def _given_in(phases: Phases, rows: int) -> list[int]:
+    """Return how many of the first so many rows each order gives, where the shares change.
+
+    >>> _given_in(((0, (1, 1)), (4, (1, 0))), 6)
+    [4, 2]
+    """
+    totals = [0] * len(phases[0][1])
+    for number, (start, shares) in enumerate(phases):
+        end = phases[number + 1][0] if number + 1 < len(phases) else rows
+        if rows > start:
+            totals = list(map(operator.add, totals, _given(shares, min(rows, end) - start)))
+    return totals
 
 
 def _given(shares: Sequence[int], rows: int) -> list[int]:
@@ -74,6 +90,8 @@ def _given(shares: Sequence[int], rows: int) -> list[int]:
         return [rows]
     half = len(shares) // 2
     left, right = sum(shares[:half]), sum(shares[half:])
+    if not left + right:
+        return [0] * len(shares)
     ours = (2 * rows * left + left + right) // (2 * (left + right))
     return [*_given(shares[:half], ours), *_given(shares[half:], rows - ours)]
 
@@ -85,7 +103,7 @@ class MixVerb(Chain[LoaderT]):
     def mix(
         self,
         *others: Chain[Any],
-        weights: Sequence[float] | None = None,
+        weights: Weights | None = None,
         seed: int = 0,
         stop: Stop = "first",
     ) -> LoaderT:
@@ -93,12 +111,18 @@ class MixVerb(Chain[LoaderT]):
 
         Args:
             others: the other datasets, or chains that only select and order rows.
-            weights: the share of each, this one first; None: equal shares.
+            weights: the share of each, this one first; None: equal shares. Shares that change within an epoch are a
+                mapping of the row from which they hold: {0: [1, 0], 10_000: [1, 3]}.
             seed: a different seed gives another interleaving.
             stop: an epoch ends when the first dataset ends, or when all have ended and shorter ones were repeated.
         """
         plan = self.plan
         check_whole_number("The seed", seed, least=None)
+        for other in others:
+            if not isinstance(other, Chain):
+                raise PipelineError(
+                    "mix needs datasets.", found=repr(other)[:200], expected="what rs.open returns, or a chain over it"
+                )
         plans = [plan, *(other.plan for other in others)]
         for one in plans:
             if one.changes or one.batching is not None:
@@ -117,17 +141,17 @@ class MixVerb(Chain[LoaderT]):
                 raise PipelineError(
                     "mix needs datasets that are neither empty nor endless.", advice="Repeat what was mixed."
                 )
-        given = _weights(weights, len(plans))
+        given = _phases(weights, len(plans))
         if stop not in ("first", "all"):
             raise PipelineError("Unknown stop.", found=repr(stop), expected="'first' or 'all'")
-        shares = _exact(given)
-        length = _length([one.order.length for one in plans], shares, stop)
+        phases = tuple((start, _exact(shares)) for start, shares in given)
+        length = _length([one.order.length for one in plans], phases, stop)
         sizes = [sum(len(dataset) for dataset in one.datasets) for one in plans]
         shifts = tuple(int(shift) for shift in np.cumsum([0, *sizes[:-1]]))
-        order = Mixed(tuple(one.order for one in plans), shifts, shares, seed, length)
+        order = Mixed(tuple(one.order for one in plans), shifts, phases, seed, length)
         settings = {
             "others": [[str(verb) for verb in one.verbs] for one in plans[1:]],
-            "weights": list(given),
+            "weights": given[0][1] if len(given) == 1 else [[start, shares] for start, shares in given],
             "seed": seed,
             "stop": stop,
         }
@@ -135,14 +159,58 @@ class MixVerb(Chain[LoaderT]):
         return self._then(plan.then("mix", settings, datasets=datasets, order=order, even_world=None))
 
 
-def _weights(weights: Sequence[float] | None, count: int) -> list[float]:
+def mix(sources: Sequence[Any], *, weights: Weights | None = None, seed: int = 0, stop: Stop = "first") -> Any:
+    """Mix the rows of several datasets, or of chains that only choose and order rows; returns a loader.
+
+    It is `sources[0].mix(*sources[1:], ...)`. All sources are read by the same few threads, also hundreds of them.
+
+    >>> import recordsmith as rs, tempfile
+    >>> folder = tempfile.mkdtemp()
+    >>> for name, rows in (("a", [1, 2]), ("b", [3, 4])):
+    ...     with rs.RecordWriter(f"{folder}/{name}.tfrecord") as writer:
+    ...         writer.write_columns({"n": rows}, rs.Schema({"n": rs.Scalar("int64")}))
+    >>> mixed = rs.mix([rs.open(f"{folder}/a.tfrecord"), rs.open(f"{folder}/b.tfrecord")]).batch(4)
+    >>> sorted(next(iter(mixed))["n"].tolist()), mixed.rows_by_source()
+    ([1, 2, 3, 4], [2, 2])
+    """
+    if not sources or not all(isinstance(source, Chain) for source in sources):
+        raise PipelineError(
+            "mix needs a list of datasets.", found=repr(sources)[:200], expected="such as [rs.open('a'), rs.open('b')]"
+        )
+    first, *others = sources
+    return first.mix(*others, weights=weights, seed=seed, stop=stop)
+
+
+def _phases(weights: Weights | None, count: int) -> list[tuple[int, list[float]]]:
+    """Return from which row on which shares hold."""
+    if not isinstance(weights, Mapping):
+        return [(0, _weights(weights, count))]
+    starts = list(weights)
+    sound = starts and all(type(start) is int for start in starts) and starts == sorted(starts) and starts[0] == 0
+    if not sound:
+        raise PipelineError(
+            "Weights that change need the rows from which they hold, from 0 on and rising.",
+            found=repr(starts)[:200],
+            expected="such as {0: [1, 1], 10_000: [1, 3]}",
+        )
+    phases = [(start, _weights(shares, count, is_phase=True)) for start, shares in weights.items()]
+    never = [number for number in range(count) if not any(shares[number] for _, shares in phases)]
+    if never:
+        raise PipelineError(f"Dataset {never[0]} of the mix has no weight anywhere.", advice="Leave it out.")
+    return phases
+
+
+def _weights(weights: Any, count: int, *, is_phase: bool = False) -> list[float]:
     try:
         given = [1.0] * count if weights is None else [float(weight) for weight in weights]
     except (TypeError, ValueError, OverflowError):
         given = []
-    if len(given) != count or min(given) <= 0 or not np.isfinite(given).all():
+    is_low = len(given) != count or min(given) < 0 or (not is_phase and min(given) == 0) or sum(given) == 0
+    if is_low or not np.isfinite(given).all():
         raise PipelineError(
-            "mix needs a weight above 0 for each dataset.", found=repr(weights), expected=f"{count} numbers"
+            f"mix needs a weight {'of at least 0' if is_phase else 'above 0'} for each dataset.",
+            found=repr(weights),
+            expected=f"{count} numbers",
         )
     return given
 
@@ -158,16 +226,44 @@ def _exact(weights: Sequence[float]) -> tuple[int, ...]:
     return tuple(numerator * (unit // denominator) for numerator, denominator in ratios)
 
 
-def _length(lengths: Sequence[int], shares: Sequence[int], stop: Stop) -> int:
+def _length(lengths: Sequence[int], phases: Phases, stop: Stop) -> int:
     """Return how many rows there are until the first order is used up, or until all are."""
+    if len(phases) > 1:
+        return _length_of_phases(lengths, phases, stop)
+    shares = phases[0][1]
     reached = [(2 * length * sum(shares) + share) // (2 * share) for length, share in zip(lengths, shares, strict=True)]
     rows = min(reached) if stop == "first" else max(reached)
     if rows >= ENDLESS:
-        raise PipelineError(
-            "With these weights, an epoch of all datasets would not end.",
-            advice="Give weights that are closer to each other, or write stop='first'.",
-        )
+        raise _endless()
     fits, step = (operator.le, -1) if stop == "first" else (operator.ge, 1)
     while not all(map(fits, _given(shares, rows), lengths)):
         rows += step  # the shares hold to within a row or two
     return rows
+
+
+def _length_of_phases(lengths: Sequence[int], phases: Phases, stop: Stop) -> int:
+    """Return the same where the shares change: the numbers of rows never fall, so it can be searched for by halves."""
+
+    def is_over(rows: int) -> bool:
+        given = _given_in(phases, rows)
+        if stop == "all":
+            return all(map(operator.ge, given, lengths))
+        return any(map(operator.gt, given, lengths))
+
+    high = 1
+    while not is_over(high):
+        high *= 2
+        if high >= ENDLESS:
+            raise _endless()
+    low = high // 2
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if is_over(middle) else (middle, high)
+    return high if stop == "all" else low
+
+
+def _endless() -> PipelineError:
+    return PipelineError(
+        "With these weights, an epoch of all datasets would not end.",
+        advice="Give weights that are closer to each other, or write stop='first'.",
+    )

@@ -38,8 +38,8 @@ def _part(plan: Plan, verb: str, n: int, start: int, stop: int) -> Plan:
         return plan.then(verb, {"n": n}, batches_taken=(first + start, end))
     if plan.drops_rows:
         raise PipelineError(
-            f"{verb} after filter cannot count rows: which rows are left is only known after reading.",
-            advice=f"Write .{verb}() before .filter(), or after .batch() to count batches.",
+            f"{verb} after filter or pack cannot count rows: which rows there are is only known after reading.",
+            advice=f"Write .{verb}() before them, or after .batch() to count batches.",
         )
     part = plan.then(verb, {"n": n}, order=Part(plan.order, start, stop))
     return replace(part, even_world=None)

@@ -54,7 +54,7 @@ class ShardVerb(Chain[LoaderT]):
         plan.before_batching("shard", "deal out whole batches. Shard first: .shard(rank, world).batch(n).")
         if plan.drops_rows:
             raise PipelineError(
-                "shard after filter would give the ranks different numbers of batches.",
+                "shard after filter or pack would give the ranks different numbers of batches.",
                 advice="Shard first: .shard(rank, world).filter(...).",
             )
         if plan.order.length < world and remainder != "repeat":

@@ -206,11 +206,13 @@ class RowsSource(Source):
         else:
             seen = list(islice(self._again(), None if isinstance(self._data, Sequence) else _LOOKED_AT))
         known = [_flat(row, self._declared) for row in seen if isinstance(row, Mapping)]
+        if not seen:
+            raise RecordsmithError("The schema cannot be inferred without rows.", advice="Pass a schema.")
         if not known:
             raise RecordsmithError(
-                "The schema cannot be inferred without rows.",
-                found=f"{count_text(len(seen), 'row')} that are not mappings" if seen else "no rows",
-                advice="Pass a schema.",
+                "The rows must be mappings of names to values.",
+                found=f"{count_text(len(seen), 'row')}, such as {shortened(repr(seen[0]))}",
+                advice="Give each row as a dict.",
             )
         names = list(dict.fromkeys(name for row in known for name in row))
         if self.label is not None and self.label not in names:

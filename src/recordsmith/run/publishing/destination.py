@@ -8,7 +8,8 @@ lock, verified files, one atomic step, and a run that can be resumed. Then the f
     STAGING/0f3a.../out/pets/        what a local output would be, under the name that the URL ends with
     STAGING/0f3a.../upload.json      how far the upload is
 
-STAGING is the folder that was given, or `staging` in the cache folder of recordsmith.
+STAGING is the folder that was given, or `staging` in the cache folder of recordsmith. If a URL was given, the latter is
+used, and what a run finishes is also saved at the URL (see `recordsmith.run.staging.saved_staging`).
 """
 
 from __future__ import annotations
@@ -26,14 +27,16 @@ from pathlib import Path
 from typing import Any
 
 from recordsmith.dataset.manifest import MANIFEST_NAME, load_manifest
-from recordsmith.errors import RecordsmithError, advise, list_names
+from recordsmith.errors import RecordsmithError, advise, list_names, reason_of
 from recordsmith.run.progress import OnProgress, Progress
+from recordsmith.run.staging.saved_staging import SavedStaging
 from recordsmith.run.staging.staging import Staging
 from recordsmith.storage.atomic_file import is_url
 from recordsmith.storage.objects import (
     PUBLISHED_NAME,
     ConditionFailedError,
     Published,
+    child_url,
     open_folder,
     read_published,
     split_url,
@@ -179,12 +182,23 @@ class _RemoteFolder(_RemoteDestination):
         resume: continue what an interrupted run left.
         resumable: after an error, keep what a later run can continue with.
         adds: the run adds to the dataset that is there, whose manifest it needs.
+        saved: the remote copy of the staging folder, if there is to be one.
     """
 
     def __init__(
-        self, url: str, home: str, *, overwrite: bool, allow_race: bool, resume: bool, resumable: bool, adds: bool
+        self,
+        url: str,
+        home: str,
+        *,
+        overwrite: bool,
+        allow_race: bool,
+        resume: bool,
+        resumable: bool,
+        adds: bool,
+        saved: SavedStaging | None,
     ) -> None:
         super().__init__(url, home, overwrite=overwrite, allow_race=allow_race)
+        self._saved = saved
         self._resume = resume
         self._resumable = resumable
         self._adds = adds
@@ -195,16 +209,24 @@ class _RemoteFolder(_RemoteDestination):
 
     def begin(self) -> None:
         left = self._is_staged()
-        if left and self._resumable and not (self._overwrite or self._resume):
+        is_saved = self._saved is not None and not left and self._saved.exists()
+        if (left or is_saved) and self._resumable and not (self._overwrite or self._resume):
             raise unfinished_run(self.place)
         if not self._resume or not left:
             self._clear()
+        if self._saved is not None and not self._resume:
+            self._saved.remove()
         self._in_force = read_published(self._folder)
+        if self._saved is not None and is_saved and self._resume and (self._overwrite or self._in_force is None):
+            self._saved.fetch()
+            left = self._is_staged()
         replacing = self._overwrite or (self._adds and self._in_force is not None)
         finished = self._resume and self._in_force is not None and not left and not replacing
         self._is_done = finished or self._upload.begin(self._in_force, replacing=replacing, resume=self._resume)
         if not self._is_done and not replacing:
             self._refuse_existing()
+        if self._saved is not None and not self._is_done:
+            self._saved.begin()
         if (self._adds or finished) and self._in_force is not None and self._in_force.document:
             self._fetch_manifest(self._in_force)
 
@@ -212,6 +234,8 @@ class _RemoteFolder(_RemoteDestination):
         self._is_sending = True
         if self._is_done:
             self._upload.clean_up()
+            if self._saved is not None:
+                self._saved.remove()
             return
         files = files_in_force(self.path)
         before = self._in_force or Published()
@@ -225,9 +249,15 @@ class _RemoteFolder(_RemoteDestination):
         if error is not None and self._resumable and self._is_staged() and not self._is_fetched:
             if self._is_sending:
                 error.add_note(advise("Finished work is kept. Continue the upload with {resume}.", resume=True))
+            if self._saved is not None and not isinstance(error, KeyboardInterrupt):
+                self._saved.end(keep=True)
+                if self._saved.failure is not None:
+                    error.add_note(f"It is kept on this machine only: {reason_of(self._saved.failure)}")
             return
         if error is not None:
             self._upload.give_up()
+        if self._saved is not None:
+            self._saved.end(keep=False)
         super().end(error)
 
     def _is_staged(self) -> bool:
@@ -281,7 +311,8 @@ def open_destination(
 
     Args:
         out: a path or a URL.
-        staging: the folder for staging folders; None for one in the cache folder.
+        staging: the folder for staging folders; None for one in the cache folder. For a URL, that one is used, and what
+            is finished is also saved at the URL.
         is_file: one file is written, and no folder.
         overwrite: what is there may be replaced.
         resume: continue what an interrupted run left.
@@ -291,9 +322,19 @@ def open_destination(
     """
     text = os.fsdecode(out)
     if not is_url(text):
+        if staging is not None:
+            raise RecordsmithError("A staging folder is for an output at a URL.", found=f"the output {text}")
         yield Destination(os.path.abspath(text), os.path.abspath(text))
         return
     home = os.path.dirname(os.path.dirname(staged_path(text, staging)))
+    saved = None
+    if staging is not None and is_url(os.fsdecode(staging)):
+        if not resumable:
+            raise RecordsmithError(
+                "The staging folder must be local here: only `make`, and `copy` to a folder, can be resumed.",
+                path=without_secrets(os.fsdecode(staging)),
+            )
+        saved = SavedStaging(open_folder(child_url(os.fsdecode(staging), os.path.basename(home))), home)
     with _locked(f"{home}.lock", without_secrets(text)):
         destination: _RemoteDestination = (
             _RemoteFile(text, home, overwrite=overwrite, allow_race=allow_race)
@@ -306,6 +347,7 @@ def open_destination(
                 resume=resume,
                 resumable=resumable,
                 adds=adds,
+                saved=saved,
             )
         )
         try:
@@ -328,7 +370,8 @@ def staged_path(out: str, staging: str | os.PathLike[str] | None = None) -> str:
     """
     if not is_url(out):
         return os.path.abspath(out)
-    root = os.path.abspath(staging) if staging is not None else str(cache_folder().parent / "staging")
+    local = staging is not None and not is_url(os.fsdecode(staging))
+    root = os.path.abspath(os.fsdecode(staging)) if local and staging else str(cache_folder().parent / "staging")
     return os.path.join(root, hashlib.sha256(out.rstrip("/").encode()).hexdigest()[:16], _OUT, _last_name(out))
 
 

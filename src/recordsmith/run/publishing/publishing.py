@@ -24,7 +24,7 @@ def refuse_existing(out: str) -> None:
     there = dataset_files(out)
     if there:
         raise RecordsmithError(
-            "There is a dataset in the output folder already.",
+            "The output folder already contains a dataset.",
             path=out,
             found=list_names(there),
             advice=advise("Choose another folder, or give {overwrite} to replace it.", overwrite=True),

@@ -11,6 +11,7 @@ it is tried again.
 
 from __future__ import annotations
 
+import importlib
 import os
 import random
 import time
@@ -24,7 +25,7 @@ from recordsmith.storage.objects.addresses import scheme_of
 from recordsmith.storage.objects.interruptible import interruptible
 from recordsmith.storage.objects.object_folder import BLOCK, ConditionFailedError, ObjectFacts, ObjectFolder
 from recordsmith.storage.objects.s3_uploads import UnfinishedUploads
-from recordsmith.storage.objects.store_failures import denied, failed, is_passing, missing, reason
+from recordsmith.storage.objects.store_failures import denied, failed, is_missing, is_passing, missing, reason
 from recordsmith.storage.objects.store_settings import Settings, settings_for
 
 __all__ = ["SCHEMES", "ObstoreFolder", "time_limit"]
@@ -185,7 +186,7 @@ class ObstoreFolder(ObjectFolder):
 
     @property
     def _errors(self) -> Any:
-        return import_extra("obstore.exceptions", extra="remote", purpose="Reading and writing remote files")
+        return _obstore("exceptions")
 
     @cached_property
     def _settings(self) -> Settings:
@@ -193,7 +194,7 @@ class ObstoreFolder(ObjectFolder):
 
     @cached_property
     def _store(self) -> Any:
-        stores = import_extra("obstore.store", extra="remote", purpose="Reading and writing remote files")
+        stores = _obstore("store")
         limit = time_limit()
         settings = self._settings
         options: dict[str, Any] = {
@@ -239,6 +240,8 @@ class ObstoreFolder(ObjectFolder):
                 found = reason(error, self._settings.secrets())
                 raise denied(found, self.shown(key), anonymous=self._settings.anonymous) from None
             except (errors.BaseError, OSError) as error:
+                if is_missing(error):  # a listing says so in another way
+                    raise missing(error, self.shown(key)) from None
                 spent = time.monotonic() - begun
                 pause = min(_LONGEST_PAUSE, _FIRST_PAUSE * 2**attempts) * random.uniform(0.5, 1)  # noqa: S311 - a pause
                 if not is_passing(error) or spent + pause > limit:
@@ -264,5 +267,13 @@ class ObstoreFolder(ObjectFolder):
         )
 
 
+def _obstore(part: str) -> Any:
+    import_extra("obstore", extra="remote", purpose="Reading and writing remote files")
+    return importlib.import_module(f"obstore.{part}")
+
+
 def _facts(meta: Any, key: str | None = None) -> ObjectFacts:
-    return ObjectFacts(meta["path"] if key is None else key, meta["size"], meta["e_tag"])
+    etag = meta["e_tag"]
+    if etag and not etag.endswith('"'):
+        etag = f'"{etag}"'  # Azure's listings leave the quotes out
+    return ObjectFacts(meta["path"] if key is None else key, meta["size"], etag)

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from recordsmith.errors import RecordsmithError
 from recordsmith.storage.objects.addresses import without_secrets
 
-__all__ = ["denied", "failed", "is_passing", "missing", "reason"]
+__all__ = ["denied", "failed", "is_missing", "is_passing", "missing", "reason"]
 
 _LONGEST_REASON = 200
 _STATUS = re.compile(r"non-2xx status code: (\d{3} [A-Za-z ]+)")
@@ -41,6 +41,16 @@ def is_passing(error: BaseException) -> bool:
     (False, True)
     """
     return _STATUS.search(str(error)) is None or _PASSING.search(str(error)) is not None
+
+
+def is_missing(error: BaseException) -> bool:
+    """Say whether there is no such object or bucket.
+
+    >>> is_missing(OSError("non-2xx status code: 404 Not Found"))
+    True
+    """
+    status = _STATUS.search(str(error))
+    return status is not None and status[1].startswith("404")
 
 
 def missing(error: BaseException, shown: str) -> FileNotFoundError:

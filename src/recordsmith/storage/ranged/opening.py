@@ -9,11 +9,19 @@ import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
 
-from recordsmith.errors import RecordsmithError
+from recordsmith.errors import RecordsmithError, list_names
 from recordsmith.storage.atomic_file import is_url
-from recordsmith.storage.objects import ObjectFacts, ObjectFolder, child_url, open_folder, split_url, without_secrets
+from recordsmith.storage.objects import (
+    PUBLISHED_NAME,
+    ObjectFacts,
+    ObjectFolder,
+    child_url,
+    open_folder,
+    read_published,
+    split_url,
+    without_secrets,
+)
 from recordsmith.storage.objects.addresses import scheme_of
-from recordsmith.storage.objects.versions import PUBLISHED_NAME, read_published
 from recordsmith.storage.ranged.remote_object import RemoteObject
 from recordsmith.storage.ranged.requests import network_failures
 
@@ -37,7 +45,7 @@ _objects: dict[str, RemoteObject] = {}
 _folders: dict[str, RemoteFolder] = {}
 _lock = threading.Lock()
 _PIECE = 4 << 20
-_ATTEMPTS = 3  # to list a folder that is being replaced
+_ATTEMPTS = 3
 
 
 def is_ranged(path: str) -> bool:
@@ -190,31 +198,42 @@ def resolve(url: str) -> list[str] | RemoteFolder:
         try:
             return [_refreshed_url(url)]
         except FileNotFoundError:
-            pass  # it may be a folder
-    for _ in range(_ATTEMPTS):
-        found = _listed(url.rstrip("/"))
-        if found is not None:
-            return found
-    raise FileNotFoundError(2, "No such remote file or folder", without_secrets(url))
-
-
-def _listed(url: str) -> RemoteFolder | None:
-    """List a folder, or the version of it that is in force; None if there is none, or it was replaced just now."""
-    folder = open_folder(url)
-    facts, folders = folder.contents()
-    if any(one.key == PUBLISHED_NAME for one in facts):
-        published = read_published(folder)
-        if published is None:
-            return None
-        if published.folder:
-            folder = open_folder(published.url(url))
-            facts, folders = folder.contents()
+            pass  # it may be a folder, or a file of a version
+    given = open_folder(url.rstrip("/"))
+    folder, facts, folders = _in_force(given)
     if not facts and not folders:
-        return None
+        if name:
+            above, siblings, _ = _in_force(open_folder(split_url(url)[0]))
+            for one in siblings:
+                if one.key == name and above.url != split_url(url)[0]:
+                    _known(above, one)
+                    return [child_url(above.url, name)]
+        raise FileNotFoundError(2, "No such remote file or folder", without_secrets(url))
     found = RemoteFolder(folder, facts, folders)
     with _lock:
-        _folders[found.url] = found
+        _folders[found.url] = _folders[given.url.rstrip("/")] = found
     return found
+
+
+def _in_force(folder: ObjectFolder) -> tuple[ObjectFolder, list[ObjectFacts], list[str]]:
+    """Return the folder that has the files in force (see `recordsmith.storage.objects.versions`), and what is in it."""
+    for _ in range(_ATTEMPTS):  # a version may be replaced, and removed, between two requests
+        facts, folders = folder.contents()
+        published = read_published(folder) if any(one.key == PUBLISHED_NAME for one in facts) else None
+        if published is None or not published.folder:
+            return folder, facts, folders
+        version = open_folder(published.url(folder.url))
+        listed, below = version.contents()
+        sizes = {one.key: one.size for one in listed}
+        missing = [name for name, file in published.files.items() if sizes.get(name) != file.bytes]
+        if not missing:
+            return version, listed, below
+    raise RecordsmithError(
+        "Files of the remote dataset are missing, or have another size than its recordsmith.json says.",
+        path=version.shown(),
+        found=list_names(missing),
+        advice="Write the dataset again, or restore these files.",
+    )
 
 
 def listed_folder(url: str) -> RemoteFolder | None:
@@ -242,6 +261,9 @@ def _matching(pattern: str) -> list[str]:
         else (lambda key: key.count("/") == wanted.count("/") and fnmatch.fnmatchcase(key, wanted))
     )
     found = sorted((one for one in folder.walk() if matches(one.key)), key=lambda one: one.key)
+    if not found and len(parts) == plain + 1:  # files of a version
+        folder, facts, _ = _in_force(folder)
+        found = [one for one in facts if matches(one.key)]
     if not found:
         raise FileNotFoundError(2, "No file matches the pattern", without_secrets(pattern))
     return [child_url(folder.url, _known(folder, one).key) for one in found]

@@ -44,7 +44,7 @@ def _accelerate(epochs: Epochs) -> dict[str, Any]:
 def _trainer(epochs: Epochs, folder: str) -> dict[str, Any]:
     from transformers import Trainer, TrainingArguments
 
-    class Model(torch.nn.Module):
+    class Model(torch.nn.Module):  # type: ignore[misc] # PyTorch is not followed
         def __init__(self) -> None:
             super().__init__()
             self.layer = torch.nn.Linear(4, 2)

@@ -6,6 +6,7 @@ Training works with TensorFlow as Keras' backend. This module is imported only w
 from __future__ import annotations
 
 import importlib
+import re
 import sys
 import warnings
 from collections.abc import Iterator
@@ -32,6 +33,9 @@ __all__ = ["KerasProbe", "KerasTrainer"]
 _NORMALISING = ("BatchNormalization", "LayerNormalization", "GroupNormalization", "RMSNormalization")
 _PREPARING = ("Normalization", "Rescaling", "TextVectorization", "StringLookup", "IntegerLookup", "Discretization")
 _LOOKED_AT_ROWS = 64
+_APPLICATIONS = re.compile(
+    r"(?i)(mobilenet|resnet\d|vgg1[69]|xception|inception|densenet|nasnet|efficientnet|convnext)[\w.]*$"
+)
 
 
 class KerasProbe(ModelProbe):
@@ -67,6 +71,8 @@ class KerasProbe(ModelProbe):
             "activation": _activation(model),
             "loss": loss,
             "own_training": type(model).train_step is not keras.Model.train_step,
+            "pretrained": _pretrained(model),
+            **_optimizer(model),
         }
         inputs = _tensors(batch.given[0], batch.inputs, _LOOKED_AT_ROWS)
         seen: list[LayerInputs] = []
@@ -242,6 +248,29 @@ def _taken(value: Any, rows: Any, tf: Any) -> Any:
         return [_taken(one, rows, tf) for one in value]
     value = value if type(value).__module__.startswith("tensorflow") else tf.convert_to_tensor(value)
     return value if rows is None else tf.gather(value, rows)
+
+
+def _optimizer(model: Any) -> dict[str, Any]:
+    """Return the optimizer of a compiled model, and its learning rate where that is a number."""
+    optimizer = getattr(model, "optimizer", None)
+    if optimizer is None:
+        return {}
+    try:
+        rate: float | None = float(optimizer.learning_rate)
+    except Exception:  # noqa: BLE001 - an optimizer of one's own, or of another library
+        rate = None
+    return {"optimizer": type(optimizer).__name__, "learning_rate": rate}
+
+
+def _pretrained(model: Any) -> str:
+    """Return the name of an application of Keras in the model, if its weights are no longer the initial ones."""
+    layers = [model, *model._flatten_layers(include_self=False)]  # noqa: SLF001 - there is no public way
+    for layer in layers:
+        if hasattr(layer, "layers") and _APPLICATIONS.match(str(layer.name)):
+            moved = [one for one in layer.weights if one.name in ("moving_mean", "bias")]
+            trained = any(bool(np.asarray(one).any()) for one in moved[:20])
+            return str(layer.name) if trained else ""
+    return ""
 
 
 def _input_specs(model: Any) -> tuple[InputSpec, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import gc
 import warnings
 from typing import Any
 
@@ -25,6 +26,15 @@ __all__ = ["TorchProbe", "TorchTrainer"]
 
 _LOOKED_AT_ROWS = 64
 _SMALL = 1_000_000  # weights
+_ACTIVATIONS = {
+    "Softmax": "softmax",
+    "Sigmoid": "sigmoid",
+    "LogSoftmax": "log_softmax",
+    "Linear": "linear",
+    "Tanh": "tanh",
+    "ReLU": "relu",
+}
+_DIFFERENT_IN_TRAINING = ("Dropout", "Dropout1d", "Dropout2d", "BatchNorm1d", "BatchNorm2d", "BatchNorm3d")
 
 
 class TorchProbe(ModelProbe):
@@ -33,14 +43,19 @@ class TorchProbe(ModelProbe):
     def __init__(self, model: Any, loss: Any) -> None:
         self._model = model
         self._loss = loss
+        self._known: dict[str, Any] = {}
 
     @classmethod
     def open(cls, model: Any, loss: Any) -> tuple[TorchProbe | None, str]:
         """Return the probe, or why there is none."""
         try:
-            return cls(copy.deepcopy(model).eval(), loss), ""
+            probe = cls(copy.deepcopy(model).eval(), loss)
         except Exception as error:  # noqa: BLE001 - a module may hold what cannot be copied
             return None, f"The model cannot be copied, so it was not tried: {short_reason(error)}"
+        probe._known = optimizers_of(model)
+        different = any(type(one).__name__ in _DIFFERENT_IN_TRAINING for one in model.modules())
+        probe._known["evaluating"] = different and not model.training
+        return probe, ""
 
     def facts(self, batch: Batch) -> ModelFacts:
         """Return what can be known of it, and what it answers to a batch."""
@@ -49,12 +64,27 @@ class TorchProbe(ModelProbe):
         known: dict[str, Any] = {"loss": loss_facts(self._loss, torch=True), "activation": _activation(self._model)}
         weights = list(self._model.parameters())
         known |= {"weights": len(weights), "learnt": sum(one.requires_grad for one in weights)}
+        known |= self._known
+        known["pretrained"] = _pretrained(self._model)
+        turned: list[str] = []
+        norms: list[str] = []
         device = _device(self._model)
         seen: list[LayerInputs] = []
         handles = [
             module.register_forward_pre_hook(_watching(name, module, seen))
             for name, module in self._model.named_modules()
             if not list(module.children()) and list(module.parameters(recurse=False))
+        ]
+        rows = min(batch.rows, _LOOKED_AT_ROWS)
+        handles += [
+            module.register_forward_pre_hook(_watching_time(name, rows, turned))
+            for name, module in self._model.named_modules()
+            if _takes_time_first(module)
+        ]
+        handles += [
+            module.register_forward_pre_hook(_watching_norm(name, norms))
+            for name, module in self._model.named_modules()
+            if type(module).__name__ == "BatchNorm1d"
         ]
         try:
             with torch.no_grad(), warnings.catch_warnings():
@@ -66,6 +96,7 @@ class TorchProbe(ModelProbe):
             for handle in handles:
                 handle.remove()
         known |= _from_layers(seen)
+        known |= {"time_first": turned[0] if turned else "", "batch_norm": norms[0] if norms else ""}
         if not hasattr(answer, "detach"):
             return ModelFacts("torch", **known)
         known["output"] = output_facts(answer.detach().cpu().float().numpy())
@@ -201,9 +232,7 @@ def _activation(model: Any) -> str:
     last = model[-1]
     if type(last).__name__ == "Sequential":
         return _activation(last)
-    return {"Softmax": "softmax", "Sigmoid": "sigmoid", "LogSoftmax": "log_softmax", "Linear": "linear"}.get(
-        type(last).__name__, ""
-    )
+    return _ACTIVATIONS.get(type(last).__name__, "")
 
 
 def _watching(name: str, module: Any, seen: list[LayerInputs]) -> Any:
@@ -217,6 +246,65 @@ def _watching(name: str, module: Any, seen: list[LayerInputs]) -> Any:
             seen.append(LayerInputs(name or kind, role, first.detach().cpu().float().numpy(), entries))
 
     return watched
+
+
+def _takes_time_first(module: Any) -> bool:
+    """Whether a layer of sequences takes the time first, as those of PyTorch do unless they are told otherwise."""
+    if type(module).__name__ in ("RNN", "LSTM", "GRU", "MultiheadAttention"):
+        return not module.batch_first
+    return hasattr(module, "self_attn") and getattr(module.self_attn, "batch_first", True) is False
+
+
+def _watching_time(name: str, rows: int, turned: list[str]) -> Any:
+    def watched(module: Any, inputs: tuple[Any, ...]) -> None:
+        shape = tuple(getattr(inputs[0], "shape", ())) if inputs else ()
+        if len(shape) == 3 and shape[0] == rows and shape[1] != rows:
+            turned.append(f"{name or 'the model'} ({type(module).__name__})")
+
+    return watched
+
+
+def _watching_norm(name: str, found: list[str]) -> Any:
+    """Note layers that cannot be trained on a single row: of (1, values), each statistic is over one value."""
+
+    def watched(_module: Any, inputs: tuple[Any, ...]) -> None:
+        if inputs and getattr(inputs[0], "ndim", 0) == 2:
+            found.append(name)
+
+    return watched
+
+
+def _pretrained(model: Any) -> str:
+    """Return the class of a torchvision model with trained weights: its statistics are no longer the initial ones."""
+    for module in model.modules():
+        if type(module).__module__.startswith("torchvision.models"):
+            known = [one for one in module.modules() if getattr(one, "running_mean", None) is not None]
+            return type(module).__name__ if any(bool(one.running_mean.any()) for one in known) else ""
+    return ""
+
+
+def optimizers_of(model: Any) -> dict[str, Any]:
+    """Return what is known of the optimizers of the program, found among all its objects."""
+    import torch
+
+    kinds = (torch.optim.Optimizer, torch.nn.Module)
+    objects = [one for one in gc.get_objects() if issubclass(type(one), kinds)]
+    found = {id(one): _weights_of(one) for one in objects if isinstance(one, kinds[0])}
+    mine = {id(weight) for weight in model.parameters()}
+    having = [one for one in objects if id(one) in found and mine & {id(weight) for weight in found[id(one)]}]
+    if len(having) == 1:
+        return {"optimizer": type(having[0]).__name__, "learning_rate": float(having[0].param_groups[0]["lr"])}
+    # A twin of the model that is gone, of which only the optimizer is left.
+    shapes = sorted(tuple(weight.shape) for weight in model.parameters())
+    twins = [weights for weights in found.values() if sorted(tuple(one.shape) for one in weights) == shapes]
+    modules = [one for one in objects if isinstance(one, kinds[1])]
+    owned = {id(weight) for module in modules for weight in module._parameters.values()}  # noqa: SLF001 - no copies
+    gone = bool(twins) and not any(id(weight) in owned for weights in twins for weight in weights)
+    return {"other_optimizer": gone and not having}
+
+
+def _weights_of(optimizer: Any) -> list[Any]:
+    return [weight for group in optimizer.param_groups for weight in group["params"]]
 
 
 def _from_layers(seen: list[LayerInputs]) -> dict[str, Any]:

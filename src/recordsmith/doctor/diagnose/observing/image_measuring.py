@@ -68,6 +68,8 @@ def measure_images(parts: list[Values]) -> ImageFacts | None:
         if sum(map(len, kept)) >= _LOOKED_AT:
             break
     every = np.concatenate(kept).astype(np.float32)
+    first = parts[0]
+    moved = isinstance(first, np.ndarray) and first.ndim == 4 and channels_first(first.shape[1:])
     flat = every.reshape(len(every), -1)
     with np.errstate(invalid="ignore", over="ignore"):
         least, most = (
@@ -75,7 +77,7 @@ def measure_images(parts: list[Values]) -> ImageFacts | None:
             np.nanmax(np.where(np.isfinite(flat), flat, -1)),
         )
         means, deviations = flat.mean(axis=1), flat.std(axis=1)
-        layout, smoother = _other_layout(every[:_FOR_LAYOUT])
+        layout, smoother = _other_layout(every[:_FOR_LAYOUT], moved=moved and every.shape[3] > 1)
         jumps, wrapping = measure_jumps(every[:_FOR_LAYOUT])
         one_colour = (flat == flat[:, :1]).all(axis=1)
         return ImageFacts(
@@ -129,8 +131,11 @@ def _roughness(images: Array) -> float:
     return float(across + down)
 
 
-def _other_layout(images: Array) -> tuple[str, float]:
-    """Return another way to read the same values in which neighbours are far more alike, and how much more."""
+def _other_layout(images: Array, *, moved: bool) -> tuple[str, float]:
+    """Return another way to read the same values in which neighbours are far more alike, and how much more.
+
+    Images that came with their channels first (`moved`) may be values that were stored with their channels last.
+    """
     count, height, width, channels = images.shape
     if count < 4 or not np.isfinite(images).all():
         return "", 1.0
@@ -138,7 +143,10 @@ def _other_layout(images: Array) -> tuple[str, float]:
     candidates = {}
     if height != width:
         candidates["width before height"] = flat.reshape(count, width, height, channels)
-    if channels > 1:
+    if moved:
+        as_given = np.ascontiguousarray(np.moveaxis(images, 3, 1)).reshape(count, -1)
+        candidates = {"channels last": as_given.reshape(count, height, width, channels)}
+    elif channels > 1:
         candidates["channels first"] = np.moveaxis(flat.reshape(count, channels, height, width), 1, 3)
     now = _roughness(images)
     if not candidates or now <= 0:

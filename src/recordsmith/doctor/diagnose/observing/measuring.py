@@ -14,12 +14,14 @@ from recordsmith.doctor.diagnose.observing.observations import ColumnFacts
 from recordsmith.doctor.diagnose.probes.reinterpretation import bits_of
 from recordsmith.facts.value_facts import Histogram
 
-__all__ = ["find_leaks", "histogram_of", "measure_columns", "rows_without_tokens"]
+__all__ = ["find_leaks", "find_same_inputs", "histogram_of", "measure_columns", "rows_without_tokens"]
 
 Array = npt.NDArray[Any]
 _FEWEST_TOKENS = 3  # of a row of ids
 _MOST_VALUES = 8_000_000  # of a column, spread over its rows
 _MOST_DISTINCT = 1001
+_FEWEST_ROWS = 16
+_MOST_CLASSES = 256
 
 
 def measure_columns(batches: list[Batch]) -> tuple[ColumnFacts, ...]:
@@ -72,8 +74,44 @@ def find_leaks(batches: list[Batch]) -> tuple[str, ...]:
         same = np.flatnonzero((column == target).all(axis=0))
         if len(batches[0].inputs) == 1 and len(same) == column.shape[1]:
             continue  # inputs that are nothing but the target are a toy, or meant
-        found += [repr(name) if column.shape[1] == 1 else f"column {place} of {name!r}" for place in same[:3].tolist()]
+        found += [repr(name) if column.shape[1] == 1 else _column_name(place, name) for place in same[:3].tolist()]
     return tuple(found)
+
+
+def find_same_inputs(batches: list[Batch]) -> tuple[tuple[str, str], ...]:
+    """Return pairs of inputs that hold the same values in every row, and whose rows differ.
+
+    >>> from recordsmith.doctor.diagnose.observing.batch import read_batch
+    >>> ids = np.arange(128).reshape(32, 4)
+    >>> find_same_inputs([read_batch({"ids": ids, "types": ids, "length": np.full(32, 4)})])
+    (('ids', 'types'),)
+    """
+    names = list(batches[0].inputs) if batches else []
+    found = []
+    for place, one in enumerate(names):
+        for other in names[place + 1 :]:
+            pairs = [(batch.inputs.get(one), batch.inputs.get(other)) for batch in batches]
+            if all(_same(first, second) for first, second in pairs) and _rows_differ([first for first, _ in pairs]):
+                found.append((one, other))
+    return tuple(found)
+
+
+def _same(one: Values | None, other: Values | None) -> bool:
+    if one is None or other is None or len(one) != len(other):
+        return False
+    if isinstance(one, list) or isinstance(other, list):
+        return all(np.array_equal(first, second) for first, second in zip(one, other, strict=True))
+    return np.array_equal(one, other)
+
+
+def _rows_differ(parts: list[Any]) -> bool:
+    """Whether rows are many and different: constants and flags are alike by chance."""
+    rows = [np.asarray(row).tobytes() for part in parts for row in part]
+    return len(rows) >= _FEWEST_ROWS and len(set(rows)) > max(4, len(rows) / 4)
+
+
+def _column_name(place: int, name: str) -> str:
+    return f"column {place}" + (f" of {name!r}" if name else "")
 
 
 def histogram_of(values: Array, bins: int = 32) -> Histogram | None:
@@ -134,9 +172,11 @@ def _measure(name: str, role: Literal["input", "target"], parts: list[Values], *
             facts["largest_spread"] = float(np.nanmax(spread)) if np.isfinite(spread).any() else 0.0
     if role == "target":
         facts |= _encoding(parts)
+        facts["fractions"] = _fractions(finite)
     else:
         facts["bits_of"] = bits_of(parts)
         facts["image"] = measure_images(parts)
+        facts["padding"] = _padding(parts)
         facts["without_tokens"] = sum(int(one.sum()) for one in rows_without_tokens(name, parts))
     return ColumnFacts(name, role, dtype, shape, rows, **common, **facts)
 
@@ -167,6 +207,24 @@ def rows_without_tokens(name: str, parts: list[Values]) -> list[Array]:
         return none
     ends = np.cumsum([len(part) for part in parts])[:-1]
     return list(np.split(empty, ends))
+
+
+def _fractions(finite: Array) -> float:
+    """Return the share of values between the whole numbers, where nearly all values are a few whole numbers."""
+    whole = finite == np.round(finite)
+    if not 0.5 < float(whole.mean() if finite.size else 0) < 1:
+        return 0.0
+    return float(1 - whole.mean()) if len(np.unique(finite[whole][:100_000])) <= _MOST_CLASSES else 0.0
+
+
+def _padding(parts: list[Values]) -> float:
+    """Return the share of zeros at the ends of rows of whole numbers."""
+    tables = [part for part in parts if isinstance(part, np.ndarray) and part.ndim == 2 and part.dtype.kind in "iu"]
+    total = sum(table.size for table in tables)
+    if len(tables) != len(parts) or not all(table.size for table in tables):
+        return 0.0
+    lengths = [np.where(one.any(axis=1), one.shape[1] - (one[:, ::-1] != 0).argmax(axis=1), 0) for one in tables]
+    return 1 - sum(int(one.sum()) for one in lengths) / total if total else 0.0
 
 
 def _dtype(part: Values) -> str:

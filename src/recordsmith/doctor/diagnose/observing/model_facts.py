@@ -109,6 +109,14 @@ class ModelFacts:
         normalises: it has a layer that normalises what passes through.
         own_training: it brings its own train_step, so that targets and losses may be anything.
         weights, learnt: how many weights it has, and how many of them are to be learnt.
+        time_first: a layer that takes (time, rows, values) and was given (rows, time, values); empty without one.
+        batch_norm: its first layer of batch normalisation that needs several rows, where it has one.
+        pretrained: the name of a well-known network in it whose weights are trained; empty without one.
+        other_optimizer: the program has no optimizer of this model, but one of weights of the same shapes whose model
+            does not exist any more.
+        evaluating: a PyTorch module with dropout or batch normalisation that is in evaluation mode.
+        optimizer: the type of the optimizer that trains it; empty where it is not known.
+        learning_rate: that of the optimizer.
     """
 
     framework: str
@@ -125,6 +133,13 @@ class ModelFacts:
     own_training: bool = False
     weights: int = 0
     learnt: int = 0
+    time_first: str = ""
+    batch_norm: str = ""
+    pretrained: str = ""
+    other_optimizer: bool = False
+    evaluating: bool = False
+    optimizer: str = ""
+    learning_rate: float | None = None
 
     @property
     def units(self) -> int | None:
@@ -153,6 +168,7 @@ class SignalFacts:
         model_free: by how many deviations a simple guess from the inputs beats chance; None where it was not tried.
         control_steps: how many steps each was trained.
         seconds_per_step: what a step of training takes.
+        rate_loss: the loss after some steps at the learning rate of the optimizer; None where this was not tried.
     """
 
     steps: int = 0
@@ -170,3 +186,4 @@ class SignalFacts:
     model_free: float | None = None
     control_steps: int = 0
     seconds_per_step: float | None = None
+    rate_loss: float | None = None

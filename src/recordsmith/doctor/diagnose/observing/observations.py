@@ -8,7 +8,10 @@ Observations
 ├── chain      ChainStep      the transformations of a tf.data.Dataset, from the source to the batches
 ├── records    RecordFacts    what arrived of the records on disk, and whether labels stayed with their features
 ├── model      ModelFacts     what it expects, what it answers, what its loss is
-└── signal     SignalFacts    what training a copy of it showed
+├── signal     SignalFacts    what training a copy of it showed
+├── workers    WorkerFacts    the workers of a DataLoader, and the random numbers that they draw
+├── source     SourceFacts    a file that the pipeline reads, where something is wrong with what arrives
+└── validation ValidationFacts  how the validation data differs from the training data
 """
 
 from __future__ import annotations
@@ -17,6 +20,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from recordsmith.doctor.diagnose.observing.model_facts import ModelFacts, SignalFacts
+from recordsmith.doctor.diagnose.observing.validation_facts import ValidationFacts
 from recordsmith.facts.value_facts import Histogram
 
 __all__ = [
@@ -29,7 +33,20 @@ __all__ = [
     "OrderFacts",
     "PairExample",
     "RecordFacts",
+    "SourceFacts",
+    "WorkerFacts",
 ]
+
+
+def with_class_name(label: object, names: tuple[str, ...]) -> str:
+    """Write the number of a class with its name, where it has one.
+
+    >>> with_class_name(1, ("cat", "dog")), with_class_name("dog", ("cat", "dog"))
+    ('1 (dog)', 'dog')
+    """
+    text = str(label)
+    known = text.isdecimal() and int(text) < len(names) and names[int(text)] != text
+    return f"{text} ({names[int(text)]})" if known else text
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +125,8 @@ class ColumnFacts:
         one_hot: "one" where each row has a single 1 and else 0; "some-empty" where some rows have none;
             "shares" where rows are parts of 1; empty otherwise.
         empty_rows: rows of a one-hot target without a 1.
+        fractions: for a target of whole numbers, the share of values that are not whole; 0 for other targets.
+        padding: for rows of ids, the share of zeros at their ends.
         image: what images look like; None where it is none.
         without_tokens: rows of ids, or of a mask, that are nothing but padding, or have no value at all.
         histogram: of the finite values.
@@ -140,6 +159,8 @@ class ColumnFacts:
     bits_of: str = ""
     one_hot: str = ""
     empty_rows: int = 0
+    fractions: float = 0.0
+    padding: float = 0.0
     image: ImageFacts | None = None
     without_tokens: int = 0
     histogram: Histogram | None = None
@@ -223,7 +244,8 @@ class ChainStep:
     Attributes:
         name: as tf.data calls it: "map", "shuffle", "batch", ...; "source" for what reads.
         buffer: the buffer of a shuffle.
-        count: how often a repeat repeats (-1 without end), or how many a take takes.
+        count: how often a repeat repeats (-1 without end), or how many a take takes or a skip skips.
+        below: for a take or skip, how many elements there are before it; None where that is not known.
         parallel: a map or interleave works on several at once.
         ordered: False where it gives elements in another order from run to run.
         random: a map draws random numbers.
@@ -236,6 +258,7 @@ class ChainStep:
     name: str
     buffer: int | None = None
     count: int | None = None
+    below: int | None = None
     parallel: bool = False
     ordered: bool = True
     random: bool = False
@@ -326,9 +349,59 @@ class RecordFacts:
         >>> RecordFacts("data", 10, class_names=("cat", "dog")).named(1)
         '1 (dog)'
         """
-        text = str(label)
-        known = text.isdecimal() and int(text) < len(self.class_names) and self.class_names[int(text)] != text
-        return f"{text} ({self.class_names[int(text)]})" if known else text
+        return with_class_name(label, self.class_names)
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerFacts:
+    """The workers of a PyTorch DataLoader, and the data that they are given.
+
+    Attributes:
+        count: how many workers there are; 0 where the main process loads.
+        iterable: the dataset is an IterableDataset, of which each worker has a copy.
+        drop_last: a last batch that is not full is left out.
+        same_rows: every worker gives the same rows as the first one.
+        shared_generator: the attribute of the dataset with a generator that its rows draw from; empty without one.
+        seeded_alike: what has the same random numbers: "workers", "epochs", or nothing.
+        reseeds: which random numbers the dataset seeds anew for each row: "numpy", "random", or nothing.
+        needs_set_epoch: the type of a sampler whose `set_epoch` was never called; empty without one.
+        subsets: how many rows the Subsets have that the program made of this dataset.
+    """
+
+    count: int
+    iterable: bool = False
+    drop_last: bool = False
+    same_rows: bool = False
+    shared_generator: str = ""
+    seeded_alike: str = ""
+    reseeds: str = ""
+    needs_set_epoch: str = ""
+    subsets: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SourceFacts:
+    """The first file in which something is wrong, of those that a pipeline reads, or the first of all.
+
+    Attributes:
+        path: the file.
+        files: how many files there are.
+        compression: that of the file: "gzip", "zlib" or "none".
+        expected_compression: that which the pipeline was told; None where it is not known.
+        damage: what reading it to the end says; empty if it is sound.
+        looks_like: what it is instead of a TFRecord file; empty if it is one.
+        payload: what its records are: "example", "sequence_example", ...
+        names: the names of the features, or of the feature lists.
+    """
+
+    path: str
+    files: int = 1
+    compression: str = "none"
+    expected_compression: str | None = None
+    damage: str = ""
+    looks_like: str = ""
+    payload: str = ""
+    names: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -343,10 +416,18 @@ class Observations:
         columns: all inputs and targets.
         unequal_rows: a batch whose inputs and target have different numbers of rows, as (inputs, target).
         batch_sizes: rows in the sampled batches, without the last of a whole epoch.
+        last_batch: rows in the last batch of a whole epoch; None where it was not reached.
         leaks: inputs that hold the target itself.
         endless: the pipeline repeats without end.
         fixed: it is a list, which cannot come in another order.
         sharded: it feeds only one of several ranks' share.
+        hangs: where the pipeline is that gave no batch in time; None if it did not hang.
+        workers: the workers of a DataLoader; None without one.
+        source: a file that it reads, where something is wrong with what arrives.
+        same_inputs: pairs of inputs that are the same in every row.
+        class_names: the names of the classes by their numbers, where the pipeline or the records know them.
+        frozen_augmentation: what is random in the pipeline, where both epochs have the same rows all the same.
+        validation: how the validation data differs; None without it.
         slowest: the step of the chain that takes most of the time; empty where it was not measured.
         notes: what could not be looked at, and why.
     """
@@ -358,6 +439,7 @@ class Observations:
     columns: tuple[ColumnFacts, ...] = ()
     unequal_rows: tuple[int, int] | None = None
     batch_sizes: tuple[int, ...] = ()
+    last_batch: int | None = None
     leaks: tuple[str, ...] = ()
     endless: bool = False
     fixed: bool = False
@@ -368,6 +450,13 @@ class Observations:
     records: RecordFacts | None = None
     model: ModelFacts | None = None
     signal: SignalFacts | None = None
+    hangs: str | None = None
+    workers: WorkerFacts | None = None
+    source: SourceFacts | None = None
+    same_inputs: tuple[tuple[str, str], ...] = ()
+    class_names: tuple[str, ...] = ()
+    frozen_augmentation: str = ""
+    validation: ValidationFacts | None = None
     slowest: str = ""
     notes: tuple[str, ...] = ()
 
@@ -385,6 +474,14 @@ class Observations:
     def target(self) -> ColumnFacts | None:
         """The only target; None where there is none, or several."""
         return self.targets[0] if len(self.targets) == 1 else None
+
+    def named(self, label: object) -> str:
+        """Write a label with the name of its class, where it is known.
+
+        >>> Observations("a list", class_names=("cat", "dog")).named(1)
+        '1 (dog)'
+        """
+        return with_class_name(label, self.class_names)
 
     def column(self, name: str) -> ColumnFacts | None:
         """Return an input or target by its name."""

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from recordsmith.doctor.diagnose.observing.batch import Batch, Values, read_batch
+from recordsmith.doctor.diagnose.observing.drawing import DrawingThread, PipelineHangs, needs_own_thread
 from recordsmith.doctor.diagnose.observing.observations import EpochFacts
 from recordsmith.doctor.diagnose.pipelines import Pipeline
 from recordsmith.workers.progress_display import OnPhase
@@ -49,6 +50,7 @@ class SampledEpoch:
     whole: bool
     seconds: float
     failure: str = ""
+    hangs: str | None = None
 
     @property
     def facts(self) -> EpochFacts:
@@ -68,9 +70,12 @@ def sample_epochs(
     batches: int,
     epochs: int,
     seconds: float,
+    patience: float = 60,
     progress: OnPhase = lambda _phase, _done, _total: None,
 ) -> list[SampledEpoch]:
     """Read up to so many batches of each epoch; a pipeline that can be iterated only once has one epoch.
+
+    Sampling stops after `seconds`. A batch that takes longer than `patience` never comes: the pipeline hangs.
 
     >>> from recordsmith.doctor.diagnose.pipelines import open_pipeline
     >>> pair = (np.zeros((2, 3)), np.arange(2))
@@ -78,41 +83,59 @@ def sample_epochs(
     [3, 3]
     """
     sampled: list[SampledEpoch] = []
+    thread = DrawingThread(patience)
     for number in range(epochs if pipeline.repeatable else min(epochs, 1)):
         # The first epoch is looked at from all sides; of others only order and content count.
         share = seconds * 0.7 if number == 0 else seconds * 0.3 / max(epochs - 1, 1)
         kept = _KEPT_BYTES if number == 0 else 0
-        sampled.append(_sample(pipeline, batches, share, kept, partial(progress, f"sampling epoch {number}")))
-        if sampled[-1].failure or not sampled[-1].batches:
+        begin = partial(pipeline.epoch, number)
+        on_batch = partial(progress, f"sampling epoch {number}")
+        sampled.append(_sample(thread, begin, batches, share, kept, on_batch, with_index=pipeline.with_index))
+        if sampled[-1].failure or sampled[-1].hangs is not None or not sampled[-1].batches:
             break
+    thread.close()
     return sampled
 
 
 def _sample(
-    pipeline: Pipeline, limit: int, seconds: float, kept_bytes: int, progress: Callable[[int, int], object]
+    thread: DrawingThread,
+    begin: Callable[[], Iterator[Any]],
+    limit: int,
+    seconds: float,
+    kept_bytes: int,
+    progress: Callable[[int, int], object],
+    *,
+    with_index: bool,
 ) -> SampledEpoch:
     found: list[SampledBatch] = []
     begun = time.perf_counter()
     waited, whole, failure = 0.0, False, ""
     batches: Iterator[Any] | None = None
     try:
-        batches = pipeline.epoch()
+        batches = thread.call(begin)
+        following = partial(next, batches, _END)
         while len(found) < limit and time.perf_counter() - begun < seconds:
             progress(len(found), limit)
             asked = time.perf_counter()
-            given = next(batches, _END)
+            given = thread.call(following)
             if found:
                 waited += time.perf_counter() - asked
             if given is _END:
                 whole = True
                 break
-            batch = read_batch(given, with_index=pipeline.with_index)
+            batch = read_batch(given, with_index=with_index)
             content = _content(batch)
             kept_bytes -= sum(_size(column) for column in batch.inputs.values())
             found.append(SampledBatch(batch if kept_bytes >= 0 else _without_inputs(batch), content))
         else:
-            whole = len(found) >= limit and next(batches, _END) is _END
+            whole = len(found) >= limit and thread.call(following) is _END
+    except PipelineHangs as error:
+        batches = None  # it is in use, and cannot be closed
+        return SampledEpoch(found, whole, waited, failure, hangs=str(error))
     except Exception as error:  # noqa: BLE001 - whatever a pipeline raises is what the report is about
+        if needs_own_thread(error) and not thread.in_caller:
+            thread.in_caller = True
+            return _sample(thread, begin, limit, seconds, kept_bytes, progress, with_index=with_index)
         failure = f"{type(error).__name__}: {error}"
     finally:
         close = getattr(batches, "close", None)

@@ -6,6 +6,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from recordsmith.doctor.diagnose.observing.batch import framework_of
+from recordsmith.doctor.diagnose.pipelines.arrays import ArrayPair, is_array_pair
+from recordsmith.doctor.diagnose.pipelines.hugging_face import HuggingFaceDataset, is_hugging_face
 from recordsmith.doctor.diagnose.pipelines.pipeline import Pipeline
 from recordsmith.doctor.diagnose.pipelines.plain_iterable import PlainIterable
 from recordsmith.doctor.diagnose.pipelines.recordsmith_loader import RecordsmithLoader
@@ -35,14 +37,23 @@ def open_pipeline(thing: Any) -> Pipeline:
         )
     if isinstance(thing, Loader):
         return RecordsmithLoader(thing)
+    if callable(getattr(thing, "train_dataloader", None)) and not hasattr(thing, "__iter__"):
+        return _opened_module(thing)
+    if is_hugging_face(thing):
+        return HuggingFaceDataset(thing)
+    if is_array_pair(thing):
+        return ArrayPair(thing)
     if framework_of(thing) == "tensorflow" and hasattr(thing, "element_spec"):
         from recordsmith.doctor.diagnose.pipelines.tensorflow_dataset import TensorFlowDataset
 
         return TensorFlowDataset(thing)
-    if framework_of(thing) == "torch" and hasattr(thing, "__iter__"):
-        from recordsmith.doctor.diagnose.pipelines.torch_loader import TorchLoader
+    if framework_of(thing) == "torch":
+        from recordsmith.doctor.diagnose.pipelines.torch_loader import TorchDataset, TorchLoader, is_torch_dataset
 
-        return TorchLoader(thing)
+        if is_torch_dataset(thing):
+            return TorchDataset(thing)
+        if hasattr(thing, "__iter__"):
+            return TorchLoader(thing)
     if isinstance(thing, (str, bytes, dict)) or not (isinstance(thing, Iterable) or hasattr(thing, "__getitem__")):
         raise PipelineError(
             "Batches cannot be read from this object.",
@@ -50,3 +61,16 @@ def open_pipeline(thing: Any) -> Pipeline:
             expected="a recordsmith loader, a tf.data.Dataset, a PyTorch DataLoader, or an iterable of batches",
         )
     return PlainIterable(thing)
+
+
+def _opened_module(module: Any) -> Pipeline:
+    """Return the training data of a LightningDataModule, with its validation data."""
+    for name, given in (("prepare_data", ()), ("setup", ("fit",))):
+        if callable(getattr(module, name, None)):
+            getattr(module, name)(*given)
+    opened = open_pipeline(module.train_dataloader())
+    validation = getattr(module, "val_dataloader", None)
+    opened.validation = validation() if callable(validation) else None
+    if isinstance(opened.validation, (list, tuple)):
+        opened.validation = opened.validation[0] if opened.validation else None
+    return opened

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from recordsmith.doctor.diagnose.pipelines.class_names import class_names_of
 from recordsmith.doctor.diagnose.pipelines.pipeline import Pipeline
 
 __all__ = ["PlainIterable"]
@@ -21,11 +22,12 @@ class PlainIterable(Pipeline):
 
     def __init__(self, thing: Any) -> None:
         self._thing = thing
-        self.repeatable = not hasattr(thing, "__next__")
+        self.repeatable = not hasattr(thing, "__next__") or self._is_keras_dataset()
         self.fixed = isinstance(thing, (list, tuple))
+        self.class_names = class_names_of(thing)
         self.kind = "a list" if self.fixed else "an iterable" if self.repeatable else "a generator"
 
-    def epoch(self) -> Iterator[Any]:
+    def epoch(self, number: int = 0) -> Iterator[Any]:  # noqa: ARG002 - for those that are told
         """Begin an epoch."""
         if hasattr(self._thing, "__iter__") and not self._is_keras_dataset():
             return iter(self._thing)

@@ -47,6 +47,6 @@ class RecordsmithLoader(Pipeline):
         self._loader: Loader[Any] = Loader(plan)  # one of its own: looking at epochs does not count for the other
         self._loader.session.move(loader.session.upcoming())
 
-    def epoch(self) -> Iterator[Any]:
+    def epoch(self, number: int = 0) -> Iterator[Any]:  # noqa: ARG002 - for those that are told
         """Begin an epoch."""
         return iter(self._loader)

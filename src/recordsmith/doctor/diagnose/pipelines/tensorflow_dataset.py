@@ -6,6 +6,7 @@ have had for years; where one is missing, the step is left out and nothing is co
 
 from __future__ import annotations
 
+import os
 import re
 import time
 from collections.abc import Iterator
@@ -13,6 +14,7 @@ from itertools import pairwise
 from typing import Any
 
 from recordsmith.doctor.diagnose.observing.observations import ChainStep
+from recordsmith.doctor.diagnose.pipelines.class_names import class_names_of
 from recordsmith.doctor.diagnose.pipelines.pipeline import Pipeline
 
 __all__ = ["TensorFlowDataset", "read_chain"]
@@ -42,6 +44,7 @@ _NAMES = {
 }
 _BATCHING = ("batch", "padded_batch", "ragged_batch")
 _LONGEST_CHAIN = 200
+_MOST_FILES = 1000
 _RANDOM = re.compile(r"(Stateless)?(Random|Truncated|Multinomial|ParameterizedTruncated|Stateful(Uniform|Normal))")
 
 
@@ -62,8 +65,10 @@ class TensorFlowDataset(Pipeline):
         self.chain = read_chain(dataset)
         self.endless = any(step.name == "repeat" and step.count is not None and step.count < 0 for step in self.chain)
         self.sharded = any(step.name == "shard" for step in self.chain)
+        self.class_names = _class_names(dataset)
+        self.files, self.compression = _files(dataset)
 
-    def epoch(self) -> Iterator[Any]:
+    def epoch(self, number: int = 0) -> Iterator[Any]:  # noqa: ARG002 - for those that are told
         """Begin an epoch."""
         return iter(self._dataset)
 
@@ -131,7 +136,8 @@ def _step(dataset: Any, below: list[Any]) -> ChainStep:
     return ChainStep(
         name,
         buffer=_number(dataset, "_buffer_size") if name == "shuffle" else None,
-        count=_number(dataset, "_count") if name in ("repeat", "take") else None,
+        count=_number(dataset, "_count") if name in ("repeat", "take", "skip") else None,
+        below=_size(below[0]) if name in ("take", "skip") else None,
         parallel=kind.startswith("Parallel"),
         ordered=not _is_unordered(dataset, kind),
         random=name == "map" and _is_random(dataset),
@@ -140,6 +146,54 @@ def _step(dataset: Any, below: list[Any]) -> ChainStep:
         branches=branches,
         ranks=ranks,
     )
+
+
+def _class_names(dataset: Any) -> tuple[str, ...]:
+    """Return the names that a loader of folders noted at its dataset, also where other steps follow it."""
+    for _ in range(_LONGEST_CHAIN):
+        names = class_names_of(dataset)
+        below = _inputs(dataset)
+        if names or len(below) != 1:
+            return names
+        dataset = below[0]
+    return ()
+
+
+def _files(dataset: Any) -> tuple[tuple[str, ...], str | None]:
+    """Return the TFRecord files that a dataset reads, and the compression that it was told."""
+    compression, reads = None, False
+    for _ in range(_LONGEST_CHAIN):
+        below = _inputs(dataset)
+        if type(dataset).__name__.startswith("TFRecordDataset"):
+            reads = True
+            given = getattr(dataset, "_compression_type", None)
+            compression = "none" if not given else str(given).lower()
+        elif type(dataset).__name__.lstrip("_").removesuffix("Dataset") in (
+            "Interleave",
+            "ParallelInterleave",
+            "FlatMap",
+        ):
+            reads = True
+        if len(below) != 1:
+            break
+        dataset = below[0]
+    tensors = getattr(dataset, "_tensors", None)
+    if not reads or not tensors or len(tensors) != 1:
+        return (), None
+    try:
+        names = [os.fsdecode(name) for name in tensors[0].numpy().ravel()[:_MOST_FILES].tolist()]
+    except Exception:  # noqa: BLE001 - a symbolic tensor, or no names: not known
+        return (), None
+    return tuple(name for name in names if os.path.isfile(name)), compression
+
+
+def _size(dataset: Any) -> int | None:
+    """Return how many elements a dataset has; None where it is not known or without end."""
+    try:
+        size = int(dataset.cardinality())
+    except Exception:  # noqa: BLE001 - not known
+        return None
+    return size if size >= 0 else None
 
 
 def _number(dataset: Any, attribute: str) -> int | None:

@@ -18,13 +18,14 @@ from recordsmith.doctor.diagnose.observing.batch import Batch, Values
 from recordsmith.doctor.diagnose.observing.observations import LabelFacts, OrderFacts
 from recordsmith.doctor.diagnose.observing.sampling import SampledEpoch
 
-__all__ = ["class_values", "compare_epochs", "measure_labels"]
+__all__ = ["class_values", "compare_epochs", "measure_labels", "workers_give_the_same"]
 
 Array = npt.NDArray[Any]
 _SHUFFLES = 999
 _MOST_SHUFFLED = 20_000  # labels; more say nothing new and take time
 _MOST_CLASSES = 1000
 _FEW_NUMBERS = 20  # different whole numbers that still look like classes, whatever the number of rows
+_FEWEST_ROWS = 16
 _ENOUGH_BITS = 40  # of surprise in a sequence of labels, so that meeting it twice is no accident
 
 
@@ -118,11 +119,43 @@ def compare_epochs(epochs: Sequence[SampledEpoch]) -> OrderFacts:
     if any(one is None or other is None for one, other in labels):
         return OrderFacts(same_order=None, batches=count, rows=rows)
     every = np.concatenate([one for one, _ in labels if one is not None])
-    shares = np.unique(every, return_counts=True)[1] / max(len(every), 1)
-    bits = -len(every) * float((shares * np.log2(shares)).sum())
+    bits = _bits(every)
     if not all(np.array_equal(one, other) for one, other in labels):  # type: ignore[arg-type] # none is None
         return OrderFacts(same_order=False, by="labels", batches=count, rows=rows)
     return OrderFacts(same_order=True if bits > _ENOUGH_BITS else None, by="labels", batches=count, rows=rows)
+
+
+def workers_give_the_same(epoch: SampledEpoch, workers: int) -> bool:
+    """Say whether each worker gives the rows that the first one gives: batches come from the workers in turn.
+
+    Where rows are augmented, their content differs, and the labels of the streams are compared instead.
+
+    >>> from recordsmith.doctor.diagnose.observing.batch import read_batch
+    >>> from recordsmith.doctor.diagnose.observing.sampling import SampledBatch
+    >>> batch = read_batch((np.zeros((8, 2)), np.arange(8)))
+    >>> rows = [SampledBatch(batch, np.arange(8) + n // 2 * 8) for n in range(8)]
+    >>> workers_give_the_same(SampledEpoch(rows, whole=True, seconds=0.0), 2)
+    True
+    """
+    batches = epoch.batches[: len(epoch.batches) // workers * workers]
+    streams = [batches[worker::workers] for worker in range(workers)]
+    if workers < 2 or len(streams[0]) < 1 or sum(one.batch.rows for one in streams[0]) < _FEWEST_ROWS:
+        return False
+    contents = [{number for one in stream for number in one.content.tolist()} for stream in streams]
+    rows = sum(len(one.content) for one in streams[0])
+    if len(contents[0]) > rows / 2 and all(len(contents[0] & one) >= 0.9 * len(contents[0]) for one in contents[1:]):
+        return True
+    labels = [[_labels(one.batch) for one in stream] for stream in streams]
+    if any(part is None for stream in labels for part in stream):
+        return False
+    joined = [np.concatenate([part for part in stream if part is not None]) for stream in labels]
+    return _bits(joined[0]) > _ENOUGH_BITS and all(np.array_equal(joined[0], one) for one in joined[1:])
+
+
+def _bits(labels: Array) -> float:
+    """Return how surprising a sequence of labels is."""
+    shares = np.unique(labels, return_counts=True)[1] / max(len(labels), 1)
+    return -len(labels) * float((shares * np.log2(shares)).sum())
 
 
 def _labels(batch: Batch) -> Array | None:

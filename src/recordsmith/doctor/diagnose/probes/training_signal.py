@@ -20,6 +20,7 @@ __all__ = ["probe_signal"]
 _RATES = (0.01, 0.001)
 _STEPS = 200
 _CONTROL_STEPS = 300
+_RATE_STEPS = 60
 _LEAST_KEPT_APART = 96
 _MOST_ROWS = 128
 
@@ -32,8 +33,9 @@ def probe_signal(
     labels: LabelFacts | None,
     seconds: float,
     seed: int = 0,
+    rate: float | None = None,
 ) -> SignalFacts:
-    """Train copies for a bounded time, and return what that showed."""
+    """Train copies for a bounded time, and return what that showed; `rate` is a learning rate to try."""
     begun = time.perf_counter()
     first = batches[0]
     with warnings.catch_warnings():
@@ -42,6 +44,8 @@ def probe_signal(
         facts = _one_batch(trainer, first, rows, loss, begun + seconds / 2)
         if facts["bad_step"] is None:
             facts |= _control(trainer, batches, labels, begun + seconds, seed)
+            if rate is not None:
+                facts["rate_loss"] = _loss_at(trainer, trainer.prepared(first, rows), rate)
     trainer.reset()
     return SignalFacts(**facts)
 
@@ -83,6 +87,13 @@ def _one_batch(trainer: Trainer, batch: Batch, rows: Any, loss: LossFacts | None
         "zero_gradients": sum(one is None or not one.any() for one in gradients),
         "seconds_per_step": seconds,
     }
+
+
+def _loss_at(trainer: Trainer, given: Any, rate: float) -> float:
+    """Return the least of the last losses after some steps at a learning rate."""
+    trainer.reset()
+    losses = [trainer.step(given, rate) for _ in range(_RATE_STEPS)]
+    return float(np.nanmin([*losses[-5:], np.inf]))
 
 
 def _guess_loss(batch: Batch, rows: Any, loss: LossFacts | None) -> float | None:

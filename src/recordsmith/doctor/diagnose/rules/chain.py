@@ -187,6 +187,66 @@ def map_one_by_one(observed: Observations) -> Iterator[Finding]:
         )
 
 
+@rule("T056", "split-after-reshuffle", Severity.WARNING)
+def split_after_reshuffle(observed: Observations) -> Iterator[Finding]:
+    """A part is taken with `take` or `skip` after a shuffle that gives another order in each epoch.
+
+    It is an info where only a small part is taken, as for a look at some rows.
+
+    Why it matters:
+        Each epoch takes other rows: what is validated in one epoch is trained on in the next, and the validation data
+        leaks into training.
+
+    Example:
+        `dataset = dataset.shuffle(1000)`, `train = dataset.take(800)`, `val = dataset.skip(800)`.
+
+    Fix:
+        `dataset.shuffle(1000, reshuffle_each_iteration=False)` before the split, and another `.shuffle(1000)` for the
+        training part after it.
+    """
+    for chain in _chains(observed.chain):
+        shuffled = False
+        for step in _rows_part(chain):
+            if step.name == "shuffle":
+                shuffled = shuffled or step.reshuffles
+            elif step.name in ("repeat", "cache"):
+                shuffled = False  # a part of endless rows is an epoch, and a cache keeps the first order
+            elif step.name in ("take", "skip") and shuffled and step.count:
+                if step.below is not None and (step.count >= step.below or step.count < 0):
+                    continue
+                known = step.below is not None and step.count >= 0.4 * step.below
+                yield split_after_reshuffle.finding(
+                    f".{step.name}({step.count}) comes after a shuffle that takes another order in each epoch: if the "
+                    "other rows are used for validation, they leak into training.",
+                    corrected="dataset.shuffle(n, reshuffle_each_iteration=False)",
+                    severity=Severity.WARNING if known or step.name == "skip" else Severity.INFO,
+                )
+                break
+
+
+@rule("T057", "augmentation-repeats", Severity.WARNING)
+def augmentation_repeats(observed: Observations) -> Iterator[Finding]:
+    """A map draws random numbers, and two epochs have exactly the same rows all the same.
+
+    Why it matters:
+        Each row is augmented in the same way in every epoch: the model sees one version of it, and overfits as without
+        augmentation.
+
+    Example:
+        `tf.image.stateless_random_flip_left_right(image, seed=(1, 2))`: a constant seed gives the same flip for every
+        image; a seed that is drawn in Python is a constant of the graph.
+
+    Fix:
+        Take the seed from `tf.data.Dataset.counter()` or a `tf.random.Generator`, or use the functions that are not
+        stateless: `tf.image.random_flip_left_right(image)`.
+    """
+    if observed.frozen_augmentation and not any(step.name == "cache" for step in all_steps(observed.chain)):
+        yield augmentation_repeats.finding(
+            f"{observed.frozen_augmentation} draws random numbers, and both epochs have the same rows: the "
+            "augmentation is the same in every epoch."
+        )
+
+
 def _rows_part(chain: tuple[ChainStep, ...]) -> tuple[ChainStep, ...]:
     """Return the steps after the last one that opens files or windows, whose elements are rows."""
     places = [place for place, step in enumerate(chain) if step.name in _OPENING]
@@ -219,4 +279,6 @@ CHAIN_RULES = (
     random_steps_cached,
     no_prefetch,
     map_one_by_one,
+    split_after_reshuffle,
+    augmentation_repeats,
 )

@@ -112,7 +112,7 @@ def blank_images(observed: Observations) -> Iterator[Finding]:
         detail = "" if before is None else f" On disk it is {before:.0%}."
         if share >= 0.05 and before is not None and share > 2 * before + 0.03:
             severity = Severity.ERROR
-        elif before is None and share < 0.98 and facts.blank >= 0.25 * facts.looked_at:
+        elif before is None and facts.blank >= 0.25 * facts.looked_at:
             severity = Severity.WARNING
         else:
             continue
@@ -195,6 +195,14 @@ def pixels_in_another_order(observed: Observations) -> Iterator[Finding]:
     for column in observed.inputs:
         if column.image is not None and column.image.other_layout and len(column.shape) == 3:
             first, second, third = column.shape
+            if column.image.other_layout == "channels last":
+                yield pixels_in_another_order.finding(
+                    f"{begin(column)} {column.shape}: read with channels last, neighbouring pixels differ only "
+                    f"{column.image.smoother:.0%} as much as they do now.",
+                    location=at(column),
+                    corrected=f"image = pixels.reshape({second}, {third}, {first}).permute(2, 0, 1)",
+                )
+                continue
             changed = f"image = tf.reshape(pixels, ({second}, {first}, {third}))"
             if column.image.other_layout == "channels first":
                 changed = f"image = tf.transpose(tf.reshape(pixels, ({third}, {first}, {second})), (1, 2, 0))"

@@ -295,18 +295,16 @@ def target_shape(observed: Observations) -> Iterator[Finding]:
     model, target = observed.model, observed.target
     if model is None or model.framework != "torch" or model.loss is None or model.output is None or target is None:
         return
-    if (
-        model.loss.kind == "regression"
-        and len(model.output.shape) == 2
-        and model.output.units == 1
-        and not target.shape
-    ):
-        yield target_shape.finding(
-            f"The output is (rows, 1) and the target (rows,): {model.loss.name} compares every output with every "
-            "target.",
-            location=at(target),
-            corrected="loss = criterion(model(x).squeeze(1), y)",
-        )
+    output, flat = model.output.shape, target.shape
+    column = len(output) == 2 and output[1] == 1 and not flat
+    if model.loss.kind != "regression" or not (column or (len(output) == 1 and flat == (1,))):
+        return
+    yield target_shape.finding(
+        f"The output is {'(rows, 1) and the target (rows,)' if column else '(rows,) and the target (rows, 1)'}: "
+        f"{model.loss.name} compares every output with every target.",
+        location=at(target),
+        corrected="loss = criterion(model(x).squeeze(1), y)" if column else "loss = criterion(model(x), y.squeeze(1))",
+    )
 
 
 @rule("T015", "embedding-range", Severity.ERROR)

@@ -44,11 +44,10 @@ def sorted_labels(observed: Observations) -> Iterator[Finding]:
         return
     if labels.classes == 1 and not labels.whole and len(stored) > 1 and labels.rows >= 32:
         value, count = next(iter(labels.counts)), max(stored.values())
-        value = value if observed.records is None else observed.records.named(value)
         if count < 0.9 * sum(stored.values()):
             yield sorted_labels.finding(
-                f"All {labels.rows} rows of the first {labels.batches} batches have the label {value}, and the records "
-                f"have {count_text(len(stored), 'class', 'classes')}: the data is sorted by label."
+                f"All {labels.rows} rows of the first {labels.batches} batches have the label {observed.named(value)}, "
+                f"and the records have {count_text(len(stored), 'class', 'classes')}: the data is sorted by label."
                 f"{_about_shuffle(observed)}"
             )
         return
@@ -190,16 +189,31 @@ def records_missing(observed: Observations) -> Iterator[Finding]:
 def records_repeated(observed: Observations) -> Iterator[Finding]:
     """Records arrive several times in an epoch.
 
+    It is a warning where each worker of a DataLoader gives all rows; otherwise it may be intended.
+
     Why it matters:
         It is intended where rare classes are repeated, or where several epochs follow each other. Otherwise some rows
-        count more than others.
+        count more than others. Where each of four workers gives all rows, an epoch is four epochs, and a batch and the
+        next three have the same rows.
 
     Example:
-        A list of files that names one twice; `interleave` over a glob that matches files and their copies.
+        A list of files that names one twice; `interleave` over a glob that matches files and their copies; an
+        IterableDataset whose `__iter__` does not look at `get_worker_info()`, with `num_workers=4`.
 
     Fix:
-        Look at the list of files, and at `repeat`.
+        Look at the list of files, and at `repeat`. In an IterableDataset, give each worker a part of the rows:
+        `itertools.islice(rows, info.id, None, info.num_workers)`.
     """
+    workers = observed.workers
+    if workers is not None and workers.same_rows:
+        yield records_repeated.finding(
+            f"Each of the {workers.count} workers gives all rows: the IterableDataset does not divide its rows among "
+            f"them, so that every row arrives {workers.count} times in an epoch.",
+            severity=Severity.WARNING,
+            corrected="info = torch.utils.data.get_worker_info()\n"
+            "rows = itertools.islice(rows, info.id, None, info.num_workers)",
+        )
+        return
     records = observed.records
     if records is None or records.different is None or not records.repeated:
         return

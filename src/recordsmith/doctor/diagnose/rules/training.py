@@ -175,6 +175,103 @@ def gradients_explode(observed: Observations) -> Iterator[Finding]:
         yield gradients_explode.finding(f"The gradient of the first batch has a length of {signal.gradient_norm:.2g}.")
 
 
+@rule("T085", "last-batch-of-one-row", Severity.WARNING)
+def last_batch_of_one(observed: Observations) -> Iterator[Finding]:
+    """The last batch of an epoch has one row, and the model has a BatchNorm1d.
+
+    Why it matters:
+        PyTorch stops at the end of the first epoch: "Expected more than 1 value per channel when training".
+
+    Example:
+        257 rows in batches of 32.
+
+    Fix:
+        `DataLoader(..., drop_last=True)` for the training data.
+    """
+    model, sizes = observed.model, observed.batch_sizes
+    if model is None or not model.batch_norm or observed.last_batch != 1 or not sizes or max(sizes) < 2:
+        return
+    yield last_batch_of_one.finding(
+        f"The last batch of the epoch has one row, and the layer {model.batch_norm!r} (BatchNorm1d) cannot be trained "
+        "on one row.",
+        corrected="DataLoader(..., drop_last=True)",
+    )
+
+
+@rule("T087", "optimizer-of-other-weights", Severity.WARNING)
+def optimizer_of_other_weights(observed: Observations) -> Iterator[Finding]:
+    """The optimizer of the program has the weights of another model, which does not exist any more.
+
+    An optimizer of PyTorch is looked for whose weights have the same shapes as those of this model and belong to no
+    module.
+
+    Why it matters:
+        `optimizer.step()` changes weights that nobody uses: the loss stays where it is.
+
+    Example:
+        The model is made again, or loaded, after its optimizer was made.
+
+    Fix:
+        Make the optimizer last: `torch.optim.Adam(model.parameters())`.
+    """
+    model = observed.model
+    if model is not None and model.learnt and model.other_optimizer:
+        yield optimizer_of_other_weights.finding(
+            "The optimizer has the weights of an earlier model, and none of this one: training does not change it.",
+            corrected="optimizer = torch.optim.Adam(model.parameters())",
+        )
+
+
+@rule("T088", "learning-rate", Severity.WARNING)
+def learning_rate(observed: Observations) -> Iterator[Finding]:
+    """The learning rate is so large that the loss of a single batch rises, or it is 0.
+
+    A learning rate of Adam from 0.03 is tried: a copy is trained with it for 60 steps on the first batch.
+
+    Why it matters:
+        Each step jumps over what was learnt before; with 0 nothing changes.
+
+    Example:
+        `keras.optimizers.Adam(10)`; a schedule whose first value is 0.
+
+    Fix:
+        Begin with 0.001 for Adam, 0.01 for SGD.
+    """
+    model, signal = observed.model, observed.signal
+    if model is None or model.learning_rate is None:
+        return
+    if model.learning_rate == 0:
+        yield learning_rate.finding(f"The learning rate of {model.optimizer} is 0: nothing is learnt.")
+    elif signal is not None and signal.rate_loss is not None and signal.rate_loss > 1.5 * signal.first_loss:
+        yield learning_rate.finding(
+            f"The learning rate of {model.optimizer} is {model.learning_rate:g}: after 60 steps on one batch the loss "
+            f"is {signal.rate_loss:.4g}, and it was {signal.first_loss:.4g} before. It is too large.",
+            corrected=f"{model.optimizer}(0.001)",
+        )
+
+
+@rule("T089", "evaluation-mode", Severity.INFO)
+def evaluation_mode(observed: Observations) -> Iterator[Finding]:
+    """The PyTorch module is in evaluation mode, and has layers that work differently in training.
+
+    Why it matters:
+        If the training loop does not call `model.train()`, dropout is off and batch normalisation keeps its initial
+        statistics.
+
+    Example:
+        A validation function calls `model.eval()`, and nothing calls `model.train()` afterwards.
+
+    Fix:
+        Call `model.train()` at the beginning of each epoch. Nothing, if the loop does.
+    """
+    if observed.model is not None and observed.model.evaluating:
+        yield evaluation_mode.finding(
+            "The model is in eval mode: dropout and batch normalisation do not work as in training unless the loop "
+            "calls model.train().",
+            corrected="model.train()",
+        )
+
+
 TRAINING_RULES = (
     input_slower_than_model,
     loss_not_a_number,
@@ -182,4 +279,8 @@ TRAINING_RULES = (
     cannot_learn_one_batch,
     labels_without_signal,
     gradients_explode,
+    last_batch_of_one,
+    optimizer_of_other_weights,
+    learning_rate,
+    evaluation_mode,
 )

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from recordsmith.doctor.diagnose.observing.observations import ColumnFacts, Observations
 from recordsmith.doctor.diagnose.rules.wording import are_pixels, at, begin
 from recordsmith.errors import did_you_mean, list_names
-from recordsmith.rules import Finding, Severity, rule
+from recordsmith.rules import Finding, Location, Severity, rule
 from recordsmith.wording.numbers import count_text
 
 __all__ = ["VALUE_RULES"]
@@ -190,7 +190,7 @@ def constant_target(observed: Observations) -> Iterator[Finding]:
     if one_class or (target.numeric and not target.shape and target.distinct == 1):
         value = next(iter(labels.counts)) if labels is not None and labels.counts else f"{target.min:g}"
         stored = observed.records.stored_classes if observed.records is not None else {}
-        value = value if observed.records is None else observed.records.named(value)
+        value = observed.named(value)
         detail = (
             f" The records have {count_text(len(stored), 'class', 'classes')} in {observed.records.label!r}."
             if len(stored) > 1 and observed.records
@@ -245,6 +245,49 @@ def target_among_inputs(observed: Observations) -> Iterator[Finding]:
     """
     for name in observed.leaks:
         yield target_among_inputs.finding(f"Input {name} equals the target in every row.")
+
+
+@rule("T065", "same-inputs", Severity.WARNING)
+def same_inputs(observed: Observations) -> Iterator[Finding]:
+    """Two inputs are the same in every row.
+
+    Why it matters:
+        One of them is a copy by mistake: what it should hold never reaches the model.
+
+    Example:
+        `token_type_ids` filled from the column of `input_ids` in a collate function.
+
+    Fix:
+        Look at the line that makes the second one.
+    """
+    for one, other in observed.same_inputs:
+        yield same_inputs.finding(
+            f"Inputs {one!r} and {other!r} are identical in every row: one of them is a copy of the other.",
+            location=Location(feature=other),
+        )
+
+
+@rule("T086", "mostly-padding", Severity.INFO)
+def mostly_padding(observed: Observations) -> Iterator[Finding]:
+    """Rows of ids are nearly all padding.
+
+    That is: 90 % or more of the values are zeros at the ends of the rows.
+
+    Why it matters:
+        Where padding is not masked, means and last states are those of the padding. And ten times the work is done.
+
+    Example:
+        Texts of ten words, padded to a length of 512.
+
+    Fix:
+        Pad each batch to its longest row (`padded_batch`, `DataCollatorWithPadding`), or choose a shorter length.
+    """
+    for column in observed.inputs:
+        if column.padding >= 0.9 and not _may_be(column) and column.distinct > 4:
+            yield mostly_padding.finding(
+                f"{column.padding:.0%} of {column.shown} is padding: zeros at the ends of rows of {column.shape[0]}.",
+                location=at(column),
+            )
 
 
 @rule("T034", "scales-far-apart", Severity.WARNING)
@@ -342,5 +385,7 @@ VALUE_RULES = (
     empty_one_hot,
     target_among_inputs,
     scales_far_apart,
+    same_inputs,
+    mostly_padding,
     rows_without_tokens,
 )

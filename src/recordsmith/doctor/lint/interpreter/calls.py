@@ -31,6 +31,7 @@ from recordsmith.doctor.lint.interpreter.values import (
 )
 from recordsmith.doctor.lint.libraries.dataset_methods import dataset_method, looks_like_dataset_method
 from recordsmith.doctor.lint.libraries.dataset_sources import dataset_source
+from recordsmith.doctor.lint.libraries.keras_sequences import sequence_batches
 from recordsmith.doctor.lint.libraries.parse_specs import parsed_tables
 from recordsmith.doctor.lint.libraries.pipelines import Pipeline, Source, Use
 from recordsmith.doctor.lint.libraries.torch_modules import WRAPS_MODULE, same_object
@@ -202,7 +203,8 @@ class Calls(Machine):
         if name == "compile" and isinstance(receiver, Object):
             self._follow_model(receiver)
         for position, keyword, role in _CONSUMERS.get(name, ()):
-            for pipeline in pipelines_in(made.argument(position, keyword)):
+            given_data = made.argument(position, keyword)
+            for pipeline in [*pipelines_in(given_data), *sequence_batches(self, given_data, made)]:
                 self.uses.append(Use(role, pipeline, node))
         if name in (*_RUNS, *_POOL_MAPS) and arguments.positional:
             function = arguments.positional[0]

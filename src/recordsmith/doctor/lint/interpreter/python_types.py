@@ -6,10 +6,12 @@ from recordsmith.doctor.lint.interpreter.values import (
     Call,
     Choice,
     Group,
+    Item,
     Literal,
     Many,
     Operation,
     Parameter,
+    Slice,
     Symbol,
     Table,
     Value,
@@ -21,6 +23,9 @@ _TEXT_CALLS = {"builtins.str", "builtins.repr", "json.dumps", "os.path.basename"
 _TEXT_METHODS = {".decode", ".format", ".hexdigest", ".strftime", ".isoformat"}
 _TEXT_KEEPERS = {".lower", ".upper", ".strip", ".replace", ".title", ".join", ".rstrip", ".lstrip"}
 _BYTES_METHODS = {".tobytes", ".tostring", ".encode", ".SerializeToString"}
+_FILES = {"builtins.open", "io.open", "tensorflow.io.gfile.GFile", "codecs.open"}
+_LISTS_OF_TEXT = {"os.listdir", "glob.glob", "glob.iglob", "os.path.splitext", "os.path.split"}
+_ROWS = {"csv.reader", "csv.DictReader"}
 _OF_LIBRARIES = ("numpy.", "tensorflow.", "torch.", "pandas.", "PIL.", "jax.")
 # Which of Python's types these abstract ones include.
 _ABSTRACT = {
@@ -66,13 +71,58 @@ def python_type(value: Value | None) -> str | None:  # noqa: PLR0911 - one for e
         case Choice(options=options):
             kinds = {python_type(one) for _, one in options}
             return kinds.pop() if len(kinds) == 1 else None
-        case Call(name=name, receiver=receiver):
-            if name in _TEXT_KEEPERS:
-                return "str" if python_type(receiver) == "str" else None
-            if name in _TEXT_CALLS or name in _TEXT_METHODS:
-                return "str"
-            return "bytes" if name in _BYTES_METHODS else None
+        case Call():
+            return _call_type(value)
+        case Item(base=base, index=index, attribute=True):
+            named = isinstance(index, Literal) and index.value in ("stem", "suffix")
+            return "str" if named and _is_path(base) else None
+        case Item():
+            return _member_type(value)
     return None
+
+
+def _call_type(call: Call) -> str | None:
+    if call.name in _TEXT_KEEPERS:
+        return "str" if python_type(call.receiver) == "str" else None
+    if call.name in (".read", ".readline"):
+        return _file_type(call.receiver)
+    if call.name in _TEXT_CALLS or call.name in _TEXT_METHODS:
+        return "str"
+    return "bytes" if call.name in _BYTES_METHODS else None
+
+
+def _file_type(file: Value | None) -> str | None:
+    """What an open file gives: text, or bytes if its mode says so."""
+    if not isinstance(file, Call) or file.name not in _FILES:
+        return None
+    mode = file.argument(1, "mode")
+    if mode is not None and not isinstance(mode, Literal):
+        return None
+    return "bytes" if mode is not None and "b" in str(mode.value) else "str"
+
+
+def _member_type(item: Item) -> str | None:
+    """The type of one member: a line of a file, a name of a listing, a cell of a CSV file, a piece of a text."""
+    base = item.base
+    if isinstance(item.index, Slice):
+        return python_type(base) if python_type(base) == "str" else None
+    if isinstance(base, Call):
+        if base.name in _LISTS_OF_TEXT:
+            return "str"
+        if base.name in (".split", ".rsplit", ".splitlines", ".partition", ".rpartition"):
+            return "str" if python_type(base.receiver) == "str" else None
+        return _file_type(base.receiver if base.name == ".readlines" else base)
+    inner = base.base if isinstance(base, Item) and not base.attribute else None
+    if isinstance(inner, Call) and inner.name in _ROWS:
+        return "str"  # a cell of a row
+    pairs = inner.receiver if isinstance(inner, Call) and inner.name == ".items" else None
+    row = pairs.base if isinstance(pairs, Item) else None
+    return "str" if isinstance(row, Call) and row.name == "csv.DictReader" else None
+
+
+def _is_path(value: Value) -> bool:
+    listed = value.base if isinstance(value, Item) else value
+    return isinstance(listed, Call) and listed.name in ("pathlib.Path", ".glob", ".rglob", ".iterdir")
 
 
 def type_named(value: Value | None) -> str | None:

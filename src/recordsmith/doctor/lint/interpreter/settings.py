@@ -40,7 +40,7 @@ def setting(name: str, default: Value | None, annotation: str | None = None) -> 
     """
     default = default_of(default)
     if isinstance(default, Literal) and type(default.value) in (int, float):
-        return default
+        return Literal(default.value, default=True, node=default.node)
     known = isinstance(default, Literal) and default.value is not None
     if annotation is None and isinstance(default, Literal) and known:
         annotation = type(default.value).__name__

@@ -288,7 +288,7 @@ class Statements(Machine):
                         one.names.append(name)
             case ast.Subscript(value=base, slice=index):
                 changed = self.evaluate(base, scope)
-                filled = filled_list(changed, "extend")
+                filled = filled_list(changed, "extend") if isinstance(index, ast.Slice) else None
                 if filled is not None:
                     self.call(filled, changed, Arguments((value,)), _as_call(target, base))
                 set_item(changed, self.evaluate(index, scope), value, certain=not self.open_branches)

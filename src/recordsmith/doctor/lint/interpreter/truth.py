@@ -39,7 +39,7 @@ def truth_of(value: Value) -> bool | None:
     (False, None, True)
     """
     if isinstance(value, Literal):
-        return bool(value.value)
+        return None if value.default else bool(value.value)
     if isinstance(value, Symbol):
         return _FLAGS.get(value.path)
     if isinstance(value, Group):
@@ -64,6 +64,8 @@ def compare(operator: str, left: Value, right: Value) -> bool | None:
     if isinstance(left, Choice) or isinstance(right, Choice):
         return None
     if isinstance(left, Literal) and isinstance(right, Literal):
+        if left.default or right.default:
+            return None
         return _compare_constants(operator, left.value, right.value)
     if isinstance(left, Symbol) and isinstance(right, Symbol) and operator in ("Eq", "Is", "NotEq", "IsNot"):
         return _compare_symbols(left.path, right.path, positive=operator in ("Eq", "Is"))

@@ -75,9 +75,13 @@ class Parameter(Value):
 
 @dataclass(eq=False, slots=True)
 class Literal(Value):
-    """A number, text, bytes, a boolean or None, written down or computed from such."""
+    """A number, text, bytes, a boolean or None, written down or computed from such.
+
+    `default` is True for a setting that somebody may change: it decides no branch.
+    """
 
     value: Any
+    default: bool = False
 
 
 @dataclass(eq=False, slots=True)

@@ -15,6 +15,7 @@ from recordsmith.doctor.lint.interpreter.values import (
     Item,
     Object,
     Parameter,
+    Table,
     Unknown,
     Value,
 )
@@ -144,6 +145,7 @@ def _run(machine: Machine, function: Value | None, element: Value, prefix: str) 
         if isinstance(function, Call):  # a layer, or something that a library made
             return Element(of=function)
         return Unknown()
+    element = _own_copy(element)
     signature = function.definition.args
     count = len(signature.posonlyargs) + len(signature.args) - len(function.bound) - (function.owner is not None)
     given: tuple[Value, ...] = (element,)
@@ -155,6 +157,16 @@ def _run(machine: Machine, function: Value | None, element: Value, prefix: str) 
         batched_part = isinstance(element, Element) and element.batched
         given = tuple(Element(batched=batched_part, of=element) for _ in range(parts)) if parts > 1 else given
     return machine.follow(function, Arguments(given), label=f"{prefix}{function.name}")
+
+
+def _own_copy(element: Value) -> Value:
+    """The same element in dicts of its own: what a function changes in them stays as it was before the function."""
+    if isinstance(element, Group):
+        return Group(tuple(map(_own_copy, element.members)), element.is_list, element.grown, node=element.node)
+    if isinstance(element, Table):
+        entries = {key: _own_copy(entry) for key, entry in element.entries.items()}
+        return Table(entries, element.complete, element.made_by, node=element.node)
+    return element
 
 
 def _applied(machine: Machine, pipeline: Pipeline, call: Call, node: ast.Call) -> Value:

@@ -90,7 +90,9 @@ def split_part(value: Value | None) -> SplitPart | None:
     if not isinstance(value, Item) or not isinstance(value.base, Call) or not isinstance(value.index, Literal):
         return None
     split, position = value.base, value.index.value
-    if not split.name.endswith("train_test_split") or not isinstance(position, int):
+    if not split.name.startswith("sklearn.") or not isinstance(position, int):
+        return None
+    if not split.name.endswith(".train_test_split"):
         return None
     if not 0 <= position // 2 < len(split.args):
         return None

@@ -62,11 +62,21 @@ def compiled_models(calls: list[Call]) -> Iterator[CompiledModel]:
             continue
         loss, from_logits = _loss(call.argument(1, "loss"))
         last = _last_layer(call.receiver, calls)
-        fits = [one for one in calls if one.name == ".fit" and one.receiver is call.receiver]
+        fits = _fits(call, calls)
         trained_on = tuple(pipeline for one in fits for pipeline in pipelines_in(one.argument(0, "x")))
         units, activation = _output(last)
         layers = layers_of(call.receiver, calls)
         yield CompiledModel(call, loss, from_logits, units, activation, last, trained_on, layers, tuple(fits))
+
+
+def _fits(compiled: Call, calls: list[Call]) -> list[Call]:
+    """The calls of `fit` after a `compile` and before the next one; all, if the model is compiled only once."""
+    of_model = [one for one in calls if one.receiver is compiled.receiver and one.name in (".compile", ".fit")]
+    if sum(one.name == ".compile" for one in of_model) > 1:
+        rest = of_model[of_model.index(compiled) + 1 :]
+        end = next((position for position, one in enumerate(rest) if one.name == ".compile"), len(rest))
+        of_model = rest[:end]
+    return [one for one in of_model if one.name == ".fit"]
 
 
 def _in_loop(call: Call, calls: list[Call]) -> Iterator[CompiledModel]:

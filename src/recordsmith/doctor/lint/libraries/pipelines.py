@@ -19,8 +19,9 @@ class Source:
 
     Attributes:
         kind: "tfrecord", "slices", "tensors", "lines", "fixed", "files" (list_files), "generator", "range", "zip",
-            "mixed" (sample or choose from datasets), "tfds", "directory" (of Keras), "csv", "recordsmith", "torch", or
-            "unknown" where only the methods that are called on it say that it is a dataset.
+            "mixed" (sample or choose from datasets), "tfds", "directory" (of Keras), "csv", "recordsmith", "torch",
+            "sequence" (a class of the program for Keras), or "unknown" where only the methods that are called on it
+            say that it is a dataset.
         call: the call that made it.
         of: the pipelines that it was made of.
         shuffles: it shuffles by itself; None if that is not known.

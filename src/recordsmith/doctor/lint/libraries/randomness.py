@@ -83,23 +83,28 @@ def draws(value: Value | None) -> bool:
     return drawn_in(value) is not None
 
 
-def random_changes(value: Value, *, certain: bool = False, inside: frozenset[int] = frozenset()) -> Iterator[Call]:
+def random_changes(value: Value, *, certain: bool = False) -> Iterator[Call]:
     """Yield the calls that change an element at random: those of images, and numbers that decide about a change.
 
     If they must be `certain`, those on one side of a branch do not count unless there are such on the other side too.
-    `inside` are the branches that are being looked at: a list may hold itself.
     """
-    for one in _decided(value, inside) if certain else walk(value):
-        if isinstance(one, Call) and _CHANGES_IMAGES.match(one.name) and is_random_call(one):
-            yield one
-        decided = drawn_in(one.by) if isinstance(one, Choice) and one.by is not None else None
-        if decided is not None and decided.in_map:
-            yield decided
+    for one in _decided(value) if certain else walk(value):
+        found = _changes_at_random(one)
+        if found is not None:
+            yield found
 
 
-def _decided(value: Value, inside: frozenset[int]) -> Iterator[Value]:
+def _changes_at_random(value: Value) -> Call | None:
+    """The call because of which a value is random by itself; what it was made of is not looked at."""
+    if isinstance(value, Call) and _CHANGES_IMAGES.match(value.name) and is_random_call(value):
+        return value
+    decided = drawn_in(value.by) if isinstance(value, Choice) and value.by is not None else None
+    return decided if decided is not None and decided.in_map else None
+
+
+def _decided(value: Value, depth: int = 6) -> Iterator[Value]:
     """A value and all that it was made of, except what only one side of a branch has."""
-    seen: set[int] = set(inside)
+    seen: set[int] = set()
     waiting = [value]
     while waiting and len(seen) < _MOST_VALUES:
         one = waiting.pop(0)
@@ -108,9 +113,10 @@ def _decided(value: Value, inside: frozenset[int]) -> Iterator[Value]:
         seen.add(id(one))
         yield one
         open_choice = isinstance(one, Choice) and not (one.by is not None and draws(one.by))
+        if isinstance(one, Choice) and open_choice and not depth:
+            continue
         if isinstance(one, Choice) and open_choice:
-            within = inside | {id(one)}
-            random = [next(random_changes(side, certain=True, inside=within), None) for _, side in one.options]
+            random = [any(_changes_at_random(part) for part in _decided(side, depth - 1)) for _, side in one.options]
             waiting += [side for _, side in one.options] if all(random) else []
         else:
             waiting.extend(one.parts())

@@ -14,6 +14,7 @@ from recordsmith.doctor.lint.interpreter.values import (
     Item,
     Literal,
     Many,
+    Object,
     Operation,
     Slice,
     Symbol,
@@ -23,6 +24,7 @@ from recordsmith.doctor.lint.interpreter.values import (
 from recordsmith.doctor.lint.libraries.arrays import dtype_named
 from recordsmith.doctor.lint.libraries.fitting import split_part
 from recordsmith.doctor.lint.libraries.image_generators import Flow, flow_of
+from recordsmith.doctor.lint.libraries.keras_sequences import BATCHES
 from recordsmith.doctor.lint.libraries.pipelines import Pipeline
 
 __all__ = ["Scaling", "is_decoder", "scaling_of"]
@@ -107,7 +109,8 @@ def scaling_of(value: Value | None, depth: int = _MOST_STEPS) -> Scaling | None:
     flow = flow_of(value)
     if flow is not None:
         return _of_flow(flow)
-    pipelines = pipelines_in(value)
+    batches = value.fields.get(BATCHES) if isinstance(value, Object) else None
+    pipelines = pipelines_in(value if batches is None else batches)
     if pipelines:
         return _of_pipeline(pipelines[0], depth) if len(pipelines) == 1 else None
     match value:
@@ -142,10 +145,10 @@ def _of_flow(flow: Flow) -> Scaling | None:
         found = _preprocessed(found, function.path)
     elif function is not None and not (isinstance(function, Literal) and function.value is None):
         return None
-    for option in ("featurewise_center", "samplewise_center", "featurewise_std_normalization"):
+    for option in ("samplewise_center", "samplewise_std_normalization", "featurewise_center", "zca_whitening"):
         given = flow.generator.argument(None, option)
         if isinstance(given, Literal) and given.value and found is not None:
-            found = found.after(option)
+            found = found.after(option) if option.startswith("samplewise") else None  # of others, `fit` decides
     if rescale is not None and found is not None:
         number = _number(rescale)
         return None if number is None else found.times(number)

@@ -48,6 +48,8 @@ _SAME_LAYERS = re.compile(
     r"torch\.nn\.(\w*ReLU\w*|Sigmoid|Tanh|\w*Dropout\w*|\w*Norm\w*|Identity|GELU|SiLU|ELU|Softplus)"
 )
 
+_CLASSES = {"MNIST": 10, "FashionMNIST": 10, "KMNIST": 10, "CIFAR10": 10, "CIFAR100": 100, "SVHN": 10, "STL10": 10}
+
 Layer = tuple[str, Call]
 
 
@@ -292,7 +294,16 @@ def example_shape(value: Value | None) -> Shape | None:
     return None if not shape else (None, *shape[1:])
 
 
-def number_range(value: Value | None, depth: int = 20) -> tuple[int, int] | None:
+def _labels_of(dataset: Call) -> tuple[int, int] | None:
+    """The class numbers of a dataset of torchvision."""
+    split = dataset.argument(1, "split")
+    if dataset.name.endswith(".EMNIST") and isinstance(split, Literal) and split.value == "letters":
+        return 1, 26
+    classes = _CLASSES.get(dataset.name.rpartition(".")[2])
+    return None if classes is None or dataset.argument(3, "target_transform") is not None else (0, classes - 1)
+
+
+def number_range(value: Value | None, depth: int = 20) -> tuple[int, int] | None:  # noqa: PLR0911 - one for each way to make numbers
     """Return the smallest and the largest integer that a tensor of labels may have, where the source says it.
 
     >>> number_range(Call("torch.randint", None, (Literal(1), Literal(6), Group((Literal(9),)))))
@@ -301,6 +312,8 @@ def number_range(value: Value | None, depth: int = 20) -> tuple[int, int] | None
     if depth == 0:
         return None
     match value:
+        case Element(kind="label", of=Call(name=name) as dataset) if name.startswith("torchvision.datasets."):
+            return _labels_of(dataset)
         case Element(of=of) if of is not None:
             return number_range(of, depth - 1)
         case Call(name="torch.randint" | "numpy.random.randint" | ".integers" | "random.randint", args=args):

@@ -55,9 +55,17 @@ def _file_order(program: Program, use: ModelUse) -> str | None:
     if flow is None or flow.shuffles is not True:
         return None
     for item in program.attributes:
-        if item.base is flow.call and isinstance(item.index, Literal) and item.index.value in _IN_FILE_ORDER:
+        if item.base is not flow.call or not isinstance(item.index, Literal) or _is_counted(item.node):
+            continue
+        if item.index.value in _IN_FILE_ORDER:
             return f"its `{item.index.value}`"
     return None
+
+
+def _is_counted(node: ast.AST | None) -> bool:
+    """`len(generator.filenames)`, which is the same in any order."""
+    parent = getattr(node, "parent", None)
+    return isinstance(parent, ast.Call) and isinstance(parent.func, ast.Name) and parent.func.id in ("len", "set")
 
 
 def _other_pass(program: Program, use: ModelUse) -> str | None:

@@ -47,7 +47,7 @@ def cache_after_augmentation(program: Program) -> Iterator[Finding]:
             if cache.name != "cache" or before is None or program.is_for_testing(pipeline):
                 continue
             found = list(random_changes(before.element))
-            sure = list(random_changes(before.element, certain=True))
+            sure = all(_is_random(one) for one in program.variants(before))
             if not found or any(stage.name == "take" for stage in stages):
                 continue
             last = before.stage
@@ -86,7 +86,7 @@ def augmented_validation(program: Program) -> Iterator[Finding]:
         if any("tta" in name.lower() for name in pipeline.all_names):
             continue
         found = list(random_changes(pipeline.element, certain=True))
-        if found:
+        if found and all(_is_random(one) for one in program.variants(pipeline)):
             call = found[0]
             stage = _stage_of(pipeline, call)
             yield program.finding(
@@ -109,6 +109,10 @@ def augmented_validation(program: Program) -> Iterator[Finding]:
             if is_split
             else "",
         )
+
+
+def _is_random(pipeline: Pipeline) -> bool:
+    return any(random_changes(pipeline.element, certain=True))
 
 
 def _augmenting_generators(program: Program) -> Iterator[Finding]:

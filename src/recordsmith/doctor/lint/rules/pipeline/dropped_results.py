@@ -29,16 +29,21 @@ def dropped_results(program: Program) -> Iterator[tuple[ast.Call, str, list[Edit
     """Yield each such call: where, what is wrong, how to change it, and how severe it is if not an error."""
     if program.source.cells:
         return  # a notebook shows the value of a statement
+    exported = "# In[" in program.source.text  # a notebook as a script, where a value may be meant to be shown
     seen: set[int] = set()
     for call in program.calls:
         if call.node is None or id(call.node) in seen or not _is_statement(call.node):
             continue
         name = call.name.rpartition(".")[2]
+        into = call.name.startswith("cv2.") and (len(call.args) > 2 or "dst" in call.keywords)
+        if into:
+            continue  # the result is written into an array that is given
         if _RETURNS_NEW.fullmatch(call.name) or call.name in _OF_ARRAYS or _is_table_method(call):
             seen.add(id(call.node))
             random = "random" in call.name or "shuffle" in call.name or "permutation" in call.name
             message = f"`{name}` returns a new value, which is not used here: the line has no effect."
-            yield call.expression, message, _kept(program, call), None if random else Severity.WARNING
+            severity = None if random else Severity.INFO if exported else Severity.WARNING
+            yield call.expression, message, _kept(program, call), severity
     for node in ast.walk(program.source.tree):
         if isinstance(node, ast.Call) and _is_statement(node):
             definition = _definition(program, node)
@@ -47,7 +52,7 @@ def dropped_results(program: Program) -> Iterator[tuple[ast.Call, str, list[Edit
                     f"`{definition.name}` changes nothing and only returns a result, which is not used here: the line "
                     "has no effect."
                 )
-                yield node, message, None, None
+                yield node, message, None, Severity.INFO if exported else None
 
 
 def _is_statement(node: ast.AST) -> bool:

@@ -23,7 +23,7 @@ _SMALL = 64
 _MODEST = 1000
 _MIXED = re.compile(
     r"keras\.datasets\.(mnist|fashion_mnist|cifar\d+|imdb|boston_housing|california_housing|reuters)\."
-    r"|sklearn\.datasets\.make_|numpy\.random\.|tensorflow\.random\.|torch\.rand|sklearn\.datasets\.fetch_(openml|lfw)"
+    r"|torchvision\.datasets\.(\w*MNIST|CIFAR\w+|SVHN|FakeData)|sklearn\.datasets\.make_|numpy\.random\.|tensorflow\.random\.|torch\.rand|sklearn\.datasets\.fetch_(openml|lfw)"
 )
 _CHANGES = {"shuffle", "batch", "padded_batch", "map", "repeat", "cache", "prefetch", "filter", "shard", "with_options"}
 _OF_TF_DATA = {"padded_batch", "prefetch", "interleave", "flat_map", "with_options"}
@@ -60,7 +60,6 @@ def batch_before_shuffle(program: Program) -> Iterator[Finding]:
             "batches: the examples in each batch are always the same ones.",
             edits=edits,
             certain=edits is not None,
-            severity=Severity.INFO if program.is_test_code else None,
         )
 
 
@@ -143,7 +142,7 @@ def never_shuffled(program: Program) -> Iterator[Finding]:
         pipeline = candidates[0]
         if any(is_shuffled(one) and _same_place(one, pipeline) for one in program.finished):
             continue  # by a setting
-        made_up = program.is_test_code or _is_mixed_already(pipeline)
+        made_up = _is_mixed_already(pipeline)
         batch = next((stage for stage in pipeline.stages if stage.is_batch), None)
         yield program.finding(
             never_shuffled,
@@ -203,7 +202,7 @@ def result_not_used(program: Program) -> Iterator[Finding]:
 
 def _severity_of_dropped(pipeline: Pipeline, stage: Stage) -> Severity | None:
     """What is dropped changes the training, or only its speed; or nothing but a name says that it is a dataset."""
-    if pipeline.source.kind == "unknown" and not any(one.name in _OF_TF_DATA for one in pipeline.stages):
+    if pipeline.source.kind == "unknown" and not any(one.name in _OF_TF_DATA for one in pipeline.stages[:-1]):
         return Severity.INFO
     return Severity.WARNING if stage.name in ("prefetch", "cache", "with_options") else None
 
@@ -233,7 +232,9 @@ def _repeated_unshuffled(program: Program) -> Iterator[Finding]:
                 repeat.expression,
                 f"{program.name_of(pipeline)} is repeated without end, as for training, and nothing here shuffles it: "
                 "every epoch shows the examples in the same order.",
-                severity=Severity.WARNING if known and program.named(pipeline) == "training" else Severity.INFO,
+                severity=Severity.WARNING
+                if known and program.named(pipeline) == "training" and not _is_mixed_already(pipeline)
+                else Severity.INFO,
             )
 
 
@@ -344,7 +345,7 @@ def _small(program: Program, pipeline: Pipeline, shuffle: Stage, size: int) -> I
             small_shuffle_buffer,
             node,
             f"A shuffle buffer of {size} {mixes}: the order stays nearly that of the data.",
-            severity=None if tiny and not program.is_test_code else Severity.INFO,
+            severity=None if tiny and not _is_setting(shuffle) else Severity.INFO,
             evidence={"buffer": size},
         )
     elif size < _MODEST and pipeline.source.kind == "tfrecord" and rows is None:
@@ -357,6 +358,12 @@ def _small(program: Program, pipeline: Pipeline, shuffle: Stage, size: int) -> I
             severity=Severity.INFO,
             evidence={"buffer": size},
         )
+
+
+def _is_setting(shuffle: Stage) -> bool:
+    """The size is a default that callers may change."""
+    size = shuffle.call.argument(0, "buffer_size")
+    return isinstance(size, Literal) and size.default
 
 
 def is_mixed_otherwise(program: Program, pipeline: Pipeline) -> bool:

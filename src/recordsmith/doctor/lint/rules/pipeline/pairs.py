@@ -146,8 +146,16 @@ def _is_plain(value: Value) -> bool:
     return isinstance(value, Call) and (value.name in _PERMUTES or value.name in _READ)
 
 
+def _makes_a_table(call: Call) -> bool:
+    """`dict(zip(keys, values))`, where values may be given at random."""
+    parent = getattr(call.node, "parent", None)
+    return isinstance(parent, ast.Call) and isinstance(parent.func, ast.Name) and parent.func.id == "dict"
+
+
 def _paired(call: Call) -> tuple[Value, ...]:
     """What a call pairs by position: examples and their labels."""
+    if _makes_a_table(call):
+        return ()
     if call.name in _ZIPS:
         given = call.args[0] if len(call.args) == 1 else None
         return given.members if isinstance(given, Group) and not given.is_list else call.args
@@ -225,6 +233,8 @@ def _is_pairing(program: Program, pipeline: Pipeline, call: Call) -> bool:
     """One side is labels, by a name, a file name or a feature: two streams of images may be zipped at random."""
     if all(_is_pair(one.element) for one in pipeline.source.of):
         return False  # two datasets of pairs, as for mixing examples
+    if any(_is_pair(one.element) for one in pipeline.source.of):  # whole examples, and something beside them
+        return any(_LABEL.search(name) for one in pipeline.source.of for name in one.all_names)
     words: list[str] = []
     for one in pipeline.source.of:
         words += one.all_names

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 from recordsmith.doctor.lint.interpreter.loops import pipelines_in
 from recordsmith.doctor.lint.interpreter.values import Call, Group, Item, Literal, Operation, Slice, Value, walk
+from recordsmith.doctor.lint.libraries.fitting import model_of
 from recordsmith.doctor.lint.program import Program
 from recordsmith.rules import Finding, Severity, rule
 
@@ -19,6 +20,7 @@ _CROSS_VALIDATES = re.compile(r"sklearn\.model_selection\.cross_val(_score|idate
 _TURNS = re.compile(
     r"cv2\.(flip|rotate|GaussianBlur|warpAffine)|numpy\.(fliplr|flipud|flip|rot90)|tensorflow\.image\.flip\w+"
 )
+_WORDS = re.compile(r"Vectorizer|Tokenizer|TextVectorization|Lookup")
 _LEARNS = {".fit", ".fit_transform", ".adapt", ".fit_on_texts"}
 _FITTED = re.compile(
     r"sklearn\.(preprocessing\.(Standard|MinMax|Robust|MaxAbs)Scaler|preprocessing\.(Quantile|Power)Transformer"
@@ -134,7 +136,15 @@ def _flat(value: Value | None) -> Iterator[Value]:
 
 
 def _derives_directly(call: Call) -> bool:
-    return call.name.endswith("train_test_split")
+    """It splits rows: by `train_test_split`, or by the folds of scikit-learn."""
+    of_folds = call.name == ".split" and isinstance(call.receiver, Call)
+    return call.name.endswith("train_test_split") or (
+        of_folds and _receiver(call).startswith("sklearn.model_selection.")
+    )
+
+
+def _receiver(call: Call) -> str:
+    return call.receiver.name if isinstance(call.receiver, Call) else ""
 
 
 @rule("P048", "fitted-on-test-data", Severity.WARNING)
@@ -176,6 +186,7 @@ def fitted_on_test_data(program: Program) -> Iterator[Finding]:
                 fitted_on_test_data,
                 call.expression,
                 f"`{_name(call)}` is fitted on training and test data together: the score will promise too much.",
+                severity=Severity.INFO if _WORDS.search(_name(call)) else None,  # a list of words tells little
             )
 
 
@@ -247,7 +258,8 @@ def _is_in_loop(node: ast.AST) -> bool:
 
 
 def _name(call: Call) -> str:
-    return call.receiver.name.rpartition(".")[2] if isinstance(call.receiver, Call) else "it"
+    maker = None if call.receiver is None else model_of(call.receiver)
+    return maker.name.rpartition(".")[2] if isinstance(maker, Call) else "it"
 
 
 def _is_both(value: Value) -> bool:

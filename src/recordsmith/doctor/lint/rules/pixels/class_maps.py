@@ -6,6 +6,7 @@ import ast
 import re
 from collections.abc import Iterator
 
+from recordsmith.doctor.lint.edits import after_arguments
 from recordsmith.doctor.lint.interpreter.values import Call, Element, Group, Literal, Operation, Symbol, walk
 from recordsmith.doctor.lint.libraries.models import compiled_models
 from recordsmith.doctor.lint.program import Program
@@ -41,11 +42,16 @@ def class_map_interpolated(program: Program) -> Iterator[Finding]:
         if any(isinstance(one, Operation) and one.operator in ("/", "compare") for one in walk(call, 40)):
             continue
         if id(call) in targets or _is_called_mask(call.expression):
+            source = getattr(call.expression, "source", program.source)
+            given = call.argument(2, "method")
+            edits = after_arguments(source, call.expression, 'method="nearest"') if given is None else None
             yield program.finding(
                 class_map_interpolated,
                 call.expression,
                 "A mask is resized with interpolation, which makes values between the class numbers: use the nearest "
                 "value instead.",
+                edits=edits,
+                certain=edits is not None,
             )
 
 

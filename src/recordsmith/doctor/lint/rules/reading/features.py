@@ -14,7 +14,7 @@ from recordsmith.doctor.lint.libraries.parse_specs import ParsedFeature, ParseSp
 from recordsmith.doctor.lint.libraries.written_features import WrittenExample, features_of
 from recordsmith.doctor.lint.program import Program
 from recordsmith.errors import list_names
-from recordsmith.rules import Finding, Severity, rule
+from recordsmith.rules import Finding, Rule, Severity, rule
 
 __all__ = ["FEATURE_RULES"]
 
@@ -90,6 +90,23 @@ def _missing(program: Program) -> Iterator[tuple[ParseSpec, ParsedFeature, Stora
                 yield spec, feature, storage, _nearest(name, free)
 
 
+def _is_in_steps(program: Program, spec: ParseSpec, feature: ParsedFeature) -> bool:
+    """The data has the feature, but in the feature lists of SequenceExamples."""
+    found = [] if program.data is None else program.data.features
+    return not spec.in_steps and any(one.in_steps and one.name == feature.name for one in found)
+
+
+def _of_sequence(program: Program, of: Rule[Program], feature: ParsedFeature, then: str) -> Finding:
+    return program.finding(
+        of,
+        _place(feature),
+        f"The records are SequenceExamples, and {feature.name!r} is in their feature_lists, which this parser does not "
+        f"read: {then}.",
+        advice="Parse them with `tf.io.parse_single_sequence_example`, and ask for it in `sequence_features`.",
+        feature=feature.name,
+    )
+
+
 def _nearest(name: str, existing: list[str]) -> str | None:
     """The name that is probably meant. Of names with folders, as "image/width", the folder alone makes no likeness."""
     folder, slash, last = name.rpartition("/")
@@ -128,8 +145,12 @@ def hidden_by_default(program: Program) -> Iterator[Finding]:
     Fix:
         Correct the name. Leave `default_value` out unless records without the feature are expected.
     """
-    for _, feature, storage, near in _missing(program):
+    for spec, feature, storage, near in _missing(program):
         silent = feature.has_default or feature.form in ("variable", "ragged")
+        if silent and _is_in_steps(program, spec, feature):
+            gives = "its default value" if feature.has_default else "nothing at all"
+            yield _of_sequence(program, hidden_by_default, feature, f"every record silently yields {gives}")
+            continue
         if not silent or (near is None and storage.known_by == "code"):
             continue
         gives = "its default value" if feature.has_default else "nothing at all"
@@ -158,8 +179,11 @@ def unknown_feature(program: Program) -> Iterator[Finding]:
     Fix:
         Correct the name; `recordsmith show data/` lists those that exist.
     """
-    for _, feature, storage, near in _missing(program):
+    for spec, feature, storage, near in _missing(program):
         if feature.has_default or feature.form in ("variable", "ragged"):
+            continue
+        if _is_in_steps(program, spec, feature):
+            yield _of_sequence(program, unknown_feature, feature, "parsing fails")
             continue
         yield program.finding(
             unknown_feature,

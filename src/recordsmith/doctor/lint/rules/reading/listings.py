@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 
-from recordsmith.doctor.lint.interpreter.values import Call, Group, Literal, Many, Value, walk
+from recordsmith.doctor.lint.interpreter.values import Call, Group, Item, Literal, Many, Value, walk
 from recordsmith.doctor.lint.program import Program
 from recordsmith.doctor.lint.rules.torch.rows import pairs_in_datasets
 from recordsmith.rules import Finding, Severity, rule
@@ -58,6 +59,14 @@ def labels_beside_unsorted_files(program: Program) -> Iterator[Finding]:
                 corrected=_sorted(program, listing),
             )
             break
+    for listing in _paired_in_loops(program, sorted_in_place):
+        yield program.finding(
+            labels_beside_unsorted_files,
+            listing.expression,
+            f"`{program.text(listing.expression)}` lists files in no certain order, and a loop pairs them by position "
+            "with something that does not follow it: examples get the labels of others.",
+            corrected=_sorted(program, listing),
+        )
     for listing, name, other in pairs_in_datasets(program):
         yield program.finding(
             labels_beside_unsorted_files,
@@ -66,6 +75,53 @@ def labels_beside_unsorted_files(program: Program) -> Iterator[Finding]:
             f"`self.{name}` with `self.{other}` by position: examples get the labels of others.",
             corrected=_sorted(program, listing),
         )
+
+
+def _paired_in_loops(program: Program, sorted_in_place: set[int]) -> Iterator[Call]:
+    """Listings whose files a loop counts, where it takes something read elsewhere at the same number."""
+    taken: dict[tuple[int, str], list[Value]] = {}
+    for item in program.items:
+        node = item.node
+        if isinstance(item, Item) and isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Name):
+            loop = _loop_of(node, node.slice.id)
+            if loop is not None:
+                taken.setdefault((id(loop), node.slice.id), []).append(_table_of(item.base))
+                counted = _enumerated(program, loop)
+                taken[id(loop), node.slice.id] += [] if counted is None else [counted]
+    seen: set[int] = set()
+    for values in taken.values():
+        for value in values:
+            listing = _listing(value)
+            if listing is None or {id(listing), id(value)} & sorted_in_place or id(listing.node) in seen:
+                continue
+            others = [one for one in values if all(part.node is not listing.node for part in walk(one))]
+            if any(_is_independent(one, listing) for one in others):
+                seen.add(id(listing.node))
+                yield listing
+
+
+def _table_of(value: Value) -> Value:
+    """The table of `table.iloc[i]` and `table["column"][i]`."""
+    while isinstance(value, Item):
+        value = value.base
+    return value
+
+
+def _loop_of(node: ast.AST, counter: str) -> ast.For | None:
+    """The loop whose counter is used at a place."""
+    one = getattr(node, "parent", None)
+    while one is not None and not isinstance(one, ast.FunctionDef | ast.Module):
+        if isinstance(one, ast.For):
+            names = [part.id for part in ast.walk(one.target) if isinstance(part, ast.Name)]
+            if names[:1] == [counter]:
+                return one
+        one = getattr(one, "parent", None)
+    return None
+
+
+def _enumerated(program: Program, loop: ast.For) -> Value | None:
+    call = next((one for one in program.calls if one.node is loop.iter and one.name == "builtins.enumerate"), None)
+    return call.args[0] if call is not None and call.args else None
 
 
 def _listing(value: Value) -> Call | None:

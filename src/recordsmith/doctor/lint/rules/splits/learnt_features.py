@@ -6,6 +6,7 @@ import ast
 import re
 from collections.abc import Iterator
 
+from recordsmith.doctor.lint.edits import Edit, call_span
 from recordsmith.doctor.lint.interpreter.values import Call, Group, Item, Literal, Value
 from recordsmith.doctor.lint.libraries.fitting import model_uses, split_part
 from recordsmith.doctor.lint.program import Program
@@ -16,6 +17,11 @@ __all__ = ["LEARNT_FEATURE_RULES"]
 _TRAIN = re.compile(r"(^|_)(train|training|trn|tr)(_|$|\d)", re.IGNORECASE)
 _TEST = re.compile(r"(^|_)(test|testing|tst|val|valid|validation)(_|$|\d)", re.IGNORECASE)
 _TRANSFORMER = re.compile(r"sklearn\.(preprocessing|decomposition|feature_extraction|feature_selection|impute)\..*")
+_LEARNS_NOTHING = {"PolynomialFeatures", "Normalizer", "FunctionTransformer", "Binarizer", "HashingVectorizer"}
+_ESTIMATOR = re.compile(
+    r"sklearn\.(ensemble|linear_model|svm|tree|neighbors|naive_bayes|neural_network)\.\w+|(xgboost|lightgbm|catboost|keras)\..*"
+)
+_SELECTS_COLUMNS = re.compile(r"sklearn\.(pipeline|compose)\..*")
 _SAME_FRAME = {".dropna", ".copy", ".reset_index", ".drop_duplicates", ".fillna", ".astype"}
 
 
@@ -33,23 +39,50 @@ def fitted_again_on_test_data(program: Program) -> Iterator[Finding]:
     Fix:
         Fit once, and only transform the rest: `x_test = scaler.transform(x_test)`.
     """
-    fitted: dict[int, list[Call]] = {}
+    fitted: list[Call] = []
     for call in program.calls:
         maker = call.receiver
         if call.name not in (".fit", ".fit_transform") or not isinstance(maker, Call) or not call.args:
             continue
-        if not _TRANSFORMER.fullmatch(maker.name):
+        if not _TRANSFORMER.fullmatch(maker.name) or maker.name.rpartition(".")[2] in _LEARNS_NOTHING:
             continue
-        side = _side(call)
-        if side == "test" and any(_side(one) == "training" for one in fitted.get(id(maker), ())):
+        before = [one for one in fitted if _side(one) == "training" and _is_same_scaler(one, call)]
+        if _side(call) == "test" and before:
+            name = f"`{maker.name.rpartition('.')[2]}`"
+            what = f"{name} was" if before[0].receiver is maker else f"Another {name} was"
             yield program.finding(
                 fitted_again_on_test_data,
                 call.expression,
-                f"`{maker.name.rpartition('.')[2]}` was fitted on the training data and is fitted again on the test "
-                "data: the same value now means something else in each.",
+                f"{what} fitted on the training data, and this is fitted on the test data: the same value now means "
+                "something else in each.",
                 advice="Use `transform` here, with what was fitted on the training data.",
+                edits=_only_transformed(program, call) if before[0].receiver is maker else None,
+                certain=True,
             )
-        fitted.setdefault(id(maker), []).append(call)
+        fitted.append(call)
+
+
+def _only_transformed(program: Program, call: Call) -> list[Edit] | None:
+    if call.name != ".fit_transform":
+        return None
+    begin, _ = call_span(getattr(call.expression, "source", program.source), call.expression)
+    return [Edit(begin, begin + len("fit_transform"), "transform")]
+
+
+def _is_same_scaler(first: Call, second: Call) -> bool:
+    """One object, or two that are made in place for the same thing: `LabelEncoder().fit_transform(y_test)`."""
+    if first.receiver is second.receiver:
+        return True
+    nodes = [one.expression.func for one in (first, second)]
+    in_place = all(isinstance(node, ast.Attribute) and isinstance(node.value, ast.Call) for node in nodes)
+    names = [one.receiver.name for one in (first, second) if isinstance(one.receiver, Call)]
+    subjects = [_TRAIN.sub("_", _TEST.sub("_", _subject(one))) for one in (first, second)]
+    return in_place and names[0] == names[1] and subjects[0] == subjects[1]
+
+
+def _subject(call: Call) -> str:
+    """What is fitted, as the source says it."""
+    return re.sub(r"[^\w]+", "_", ast.unparse(call.expression.args[0])) if call.expression.args else ""
 
 
 def _side(call: Call) -> str | None:
@@ -58,6 +91,8 @@ def _side(call: Call) -> str | None:
     if part is not None:
         return "test" if part.is_test else "training"
     node = call.expression.args[0] if call.expression.args else None
+    while isinstance(node, ast.Subscript):
+        node = node.value
     name = node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
     return "test" if _TEST.search(name) else "training" if _TRAIN.search(name) else None
 
@@ -84,11 +119,16 @@ def target_among_features(program: Program) -> Iterator[Finding]:
         for target in node.targets
         if isinstance(target, ast.Subscript)
     }
+    if any(_SELECTS_COLUMNS.fullmatch(one.name) for one in program.calls):
+        return  # a pipeline may take the columns that it needs
     pairs = [(call, call.args[0], call.args[1]) for call in program.calls if _is_split(call)]
     pairs += [
         (use.call, use.inputs, use.targets)
         for use in model_uses(program.calls)
-        if use.role == "training" and use.targets is not None
+        if use.role == "training"
+        and use.targets is not None
+        and isinstance(use.model, Call)
+        and _ESTIMATOR.fullmatch(use.model.name)
     ]
     for call, inputs, target in pairs:
         if not isinstance(target, Item) or target.attribute or not isinstance(target.index, Literal):

@@ -6,7 +6,7 @@ import ast
 import itertools
 from collections.abc import Iterator
 
-from recordsmith.doctor.lint.edits import Edit
+from recordsmith.doctor.lint.edits import Edit, after_arguments, replace_argument
 from recordsmith.doctor.lint.interpreter.values import Call, Literal, Value
 from recordsmith.doctor.lint.libraries.pipelines import Pipeline
 from recordsmith.doctor.lint.program import Program
@@ -89,13 +89,8 @@ def _kept_order(program: Program, shuffle: ast.Call) -> list[Edit] | None:
     if getattr(shuffle.func, "attr", "") != "shuffle" or not (shuffle.args or shuffle.keywords):
         return None
     source = getattr(shuffle, "source", program.source)
-    given = next((one.value for one in shuffle.keywords if one.arg == "reshuffle_each_iteration"), None)
-    if given is not None:
-        begin, end = source.span(given)
-        return [Edit(begin, end, "False")]
-    last = max([*shuffle.args, *(one.value for one in shuffle.keywords)], key=lambda node: source.span(node)[1])
-    end = source.span(last)[1]
-    return [Edit(end, end, ", reshuffle_each_iteration=False")]
+    given = replace_argument(source, shuffle, "reshuffle_each_iteration", "False")
+    return given or after_arguments(source, shuffle, "reshuffle_each_iteration=False")
 
 
 _DRAWN_BY = ("seed", "shuffle", "validation_split")

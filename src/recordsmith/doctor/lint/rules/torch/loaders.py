@@ -144,7 +144,15 @@ def workers_draw_alike(program: Program) -> Iterator[Finding]:
     """
     for pipeline, call in _loaders(program):
         dataset = base_dataset(call.argument(0, "dataset"))
-        if not isinstance(dataset, Object) or _is_given(call.argument(8, "worker_init_fn")):
+        start = call.argument(8, "worker_init_fn")
+        if isinstance(start, Function) and _seeds_alike(start):
+            yield program.finding(
+                workers_draw_alike,
+                call.expression,
+                "`worker_init_fn` sets the same seed in every worker: all workers draw the same numbers, and draw them "
+                "again in every epoch.",
+            )
+        if not isinstance(dataset, Object) or _is_given(start):
             continue
         if re.search(r"worker_info|worker_id|worker_seed|initial_seed", ast.unparse(dataset.program_class.definition)):
             continue
@@ -169,6 +177,18 @@ def workers_draw_alike(program: Program) -> Iterator[Finding]:
                     "and draw them again in every epoch.",
                 )
                 break
+
+
+def _seeds_alike(function: Function) -> bool:
+    """A function for the start of workers sets a seed that does not depend on the worker."""
+    body = function.definition.body
+    seeds = [
+        node
+        for part in (body if isinstance(body, list) else [body])
+        for node in ast.walk(part)
+        if isinstance(node, ast.Call) and re.search(r"random\.seed$|manual_seed$", ast.unparse(node.func))
+    ]
+    return bool(seeds) and all(len(one.args) == 1 and isinstance(one.args[0], ast.Constant) for one in seeds)
 
 
 def _is_constant(call: Call) -> bool:

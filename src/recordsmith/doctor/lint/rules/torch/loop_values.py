@@ -11,6 +11,7 @@ from recordsmith.doctor.lint.libraries.control_flow import enclosing, function_o
 from recordsmith.doctor.lint.libraries.pipelines import Pipeline
 from recordsmith.doctor.lint.libraries.torch_modules import derives_from, is_module
 from recordsmith.doctor.lint.libraries.torch_training import receiver_text, training_steps
+from recordsmith.doctor.lint.libraries.torch_transforms import transform_steps
 from recordsmith.doctor.lint.program import Program
 from recordsmith.rules import Finding, Severity, rule
 
@@ -63,7 +64,7 @@ def loss_keeps_graph(program: Program) -> Iterator[Finding]:
             total, added = _addition(node)
             if added is None or getattr(node, "lineno", 0) < owner.lineno:
                 continue
-            if not _is_bare(added, name) or total == name:
+            if not _is_bare(added, name) or total == name or _is_without_gradients(node):
                 continue
             used = rf"{re.escape(total)}\.(backward|item|detach|data|cpu)|backward\({re.escape(total)}"
             if re.search(rf"{re.escape(total)}\.backward|backward\({re.escape(total)}", whole) or _is_redefined(
@@ -77,6 +78,11 @@ def loss_keeps_graph(program: Program) -> Iterator[Finding]:
                 f"`{ast.unparse(node)}` keeps the graph of every batch in memory: add `{name}.item()`.",
                 severity=severity,
             )
+
+
+def _is_without_gradients(node: ast.AST) -> bool:
+    withs = [parent for parent, _ in enclosing(node) if isinstance(parent, ast.With)]
+    return any(re.search(r"no_grad|inference_mode", ast.unparse(item)) for one in withs for item in one.items)
 
 
 def _addition(node: ast.AST) -> tuple[str, ast.expr | None]:
@@ -139,6 +145,14 @@ def changed_copy_dropped(program: Program) -> Iterator[Finding]:
                 f"The result of `{program.text(call.expression)}` is not used: it returns a new tensor, and "
                 f"`{receiver_text(call)}` stays as it was.",
             )
+        elif isinstance(parent, ast.Expr) and _returns_changed_image(call):
+            yield program.finding(
+                changed_copy_dropped,
+                call.expression,
+                f"The result of `{program.text(call.expression)}` is not used: it returns a new image, and the old one "
+                "stays as it was.",
+                severity=Severity.ERROR,
+            )
         elif isinstance(parent, ast.Expr) and call.name in _HF_COPIES and _is_hugging_face(call):
             yield program.finding(
                 changed_copy_dropped,
@@ -155,6 +169,19 @@ def changed_copy_dropped(program: Program) -> Iterator[Finding]:
                 "returns nothing.",
                 severity=Severity.ERROR,
             )
+
+
+def _returns_changed_image(call: Call) -> bool:
+    if call.name == "()":
+        return bool(transform_steps(call.receiver)[0]) and bool(call.args or call.keywords)
+    if call.name in (".resize", ".convert", ".rotate", ".crop"):
+        return isinstance(call.receiver, Call) and call.receiver.name == "PIL.Image.open"
+    made = re.fullmatch(
+        r"torchvision\.transforms\.functional\.[a-z]\w*|numpy\.(flip|fliplr|flipud|rot90)|torch\.flip", call.name
+    )
+    return bool(made) or (
+        call.name in ("cv2.flip", "cv2.resize", "cv2.cvtColor") and "dst" not in call.keywords and len(call.args) <= 2
+    )
 
 
 def _shuffles_in_place(call: Call) -> bool:

@@ -207,7 +207,9 @@ def mask_interpolated(program: Program) -> Iterator[Finding]:
         if call.node is None or id(call.node) in seen or not isinstance(call.node, ast.Call):
             continue
         subject = _resized(call)
-        if subject is None or not is_mask(subject) or _is_thresholded(call, subject):
+        owner = function_of(call.expression)
+        prepares = isinstance(owner, ast.FunctionDef) and re.search(_PREPARES, owner.name)
+        if not prepares or subject is None or not is_mask(subject) or _is_thresholded(call, subject):
             continue
         seen.add(id(call.node))
         yield program.finding(
@@ -218,10 +220,15 @@ def mask_interpolated(program: Program) -> Iterator[Finding]:
         )
 
 
+_PREPARES = r"^__(getitem|call|iter)__$|load|read|prepar|preproc|transform|augment|dataset|resize|collate|get_|parse"
+
+
 def _resized(call: Call) -> ast.expr | None:
     """What a call resizes with interpolation for certain; None otherwise."""
     node = call.expression
     first = node.args[0] if node.args else None
+    if "NEAREST" in ast.unparse(node).upper():
+        return None
     if call.name == "cv2.resize":
         return first if not _is_nearest(call.argument(5, "interpolation"), default=False) else None
     if call.name == ".resize" and isinstance(node.func, ast.Attribute) and _is_pillow(call.receiver):
@@ -231,7 +238,9 @@ def _resized(call: Call) -> ast.expr | None:
     if call.name == "torch.nn.functional.interpolate":
         mode = call.argument(3, "mode")
         mixes = isinstance(mode, Literal) and mode.value in ("bilinear", "bicubic", "linear", "trilinear")
-        return first if mixes and first is not None and re.search(r"mask|label", ast.unparse(first)) else None
+        owner = function_of(node)
+        example = isinstance(owner, ast.FunctionDef) and owner.name in ("__getitem__", "__call__")
+        return first if mixes and example else None
     if call.name == "()":
         steps, _ = transform_steps(call.receiver)
         resizes = [one for one in steps if one.name == "torchvision.transforms.Resize"]
@@ -272,7 +281,11 @@ def _is_thresholded(call: Call, subject: ast.expr) -> bool:
     return (
         compared
         or isinstance(inside, ast.Compare)
-        or bool(re.search(r"soft|alpha|prob|logit|pred|heat|visual|show|saliency|attention", ast.unparse(subject)))
+        or bool(
+            re.search(
+                r"soft|alpha|output|result|prob|logit|pred|heat|visual|show|saliency|attention", ast.unparse(subject)
+            )
+        )
     )
 
 

@@ -6,8 +6,8 @@ import ast
 import re
 from collections.abc import Iterator
 
-from recordsmith.doctor.lint.interpreter.values import Call
-from recordsmith.doctor.lint.libraries.control_flow import conditions_around, loops_around, root_of
+from recordsmith.doctor.lint.interpreter.values import Call, Object, walk
+from recordsmith.doctor.lint.libraries.control_flow import conditions_around, enclosing, loops_around, root_of
 from recordsmith.doctor.lint.libraries.pipelines import Pipeline
 from recordsmith.doctor.lint.libraries.torch_modules import is_optimizer, key_of
 from recordsmith.doctor.lint.libraries.torch_training import Step, receiver_text, training_steps
@@ -33,6 +33,25 @@ def _trained(program: Program) -> set[object]:
         return found
     switched = {receiver_text(one.call) for one in training_steps(program.calls) if one.kind in ("eval", "train")}
     return set(switched) if len(switched) == 1 else set()
+
+
+def _models_of(step: Step) -> set[object]:
+    """What stands for the models that a step changes; nothing if that is not known."""
+    optimizer = step.call.args[0] if step.call.args and is_optimizer(step.call.args[0]) else step.call.receiver
+    given = optimizer.argument(0, "params") if isinstance(optimizer, Call) and is_optimizer(optimizer) else None
+    calls = [one for one in walk(given, 200) if isinstance(one, Call) and one.name.endswith("parameters")]
+    whole = {id(part) for one in calls for part in walk(one.receiver, 20) if isinstance(part, Call | Object)}
+    return whole | {key_of(one) for one in calls}
+
+
+def _has_modes(program: Program, step: Step) -> bool:
+    """The model behaves differently in the two modes, as far as the program shows."""
+    model = step.call.receiver
+    while isinstance(model, Call) and model.name in (".to", ".cuda"):
+        model = model.receiver
+    library = isinstance(model, Call) and not model.name.startswith(("torch.nn.", "torchvision.", "timm.", "."))
+    known = isinstance(model, Object) or library or (isinstance(model, Call) and model.name.startswith("torch.nn."))
+    return not known or any(_HAS_MODES.fullmatch(call.name) for call in program.calls)
 
 
 def _is_once_in_a_while(test: ast.expr) -> bool:
@@ -76,6 +95,7 @@ def stays_in_eval_mode(program: Program) -> Iterator[Finding]:
         if not any(one.kind == "step" for one in mine):
             continue
         loops = list(dict.fromkeys(loop for one in mine if one.kind == "backward" for loop in one.loops))
+        loops = [loop for loop in loops if getattr(loop, "source", None) is program.source]
         culprit = _left_in_eval(mine, None, trained)
         for loop in loops:
             if culprit is None:
@@ -88,6 +108,7 @@ def stays_in_eval_mode(program: Program) -> Iterator[Finding]:
                 culprit.call.expression,
                 f"`{name}.eval()` is followed by more training without `{name}.train()`: dropout stays off and batch "
                 "normalisation keeps its stored averages.",
+                severity=None if _has_modes(program, culprit) else Severity.INFO,
             )
 
 
@@ -98,9 +119,17 @@ def _left_in_eval(steps: list[Step], loop: ast.AST | None, trained: set[object])
             known = step.key in trained or receiver_text(step.call) in trained
             state[step.key] = step if known and _is_sure(step, loop) else None
         elif step.kind in ("train", "mode"):
-            state = {} if step.key not in state else {**state, step.key: None}
-        elif step.kind == "backward":
-            found = next((one for one in state.values() if one is not None), None)
+            text = receiver_text(step.call)
+            kept: dict[object, Step | None] = {
+                key: one
+                for key, one in state.items()
+                if key != step.key and one is not None and receiver_text(one.call) != text
+            }
+            state = kept if len(kept) < len(state) else {}
+        elif step.kind == "step":
+            models = _models_of(step)
+            left = [one for one in state.values() if one is not None]
+            found = next((one for one in left if not models or one.key in models), None)
             if found is not None and not _is_test_loop(step.loop):
                 return found
     return None
@@ -132,10 +161,15 @@ def never_in_eval_mode(program: Program) -> Iterator[Finding]:
     if not any(one.kind == "backward" for one in steps):
         return
     for loop, pipeline in _test_loops(program):
-        inside = [call for call in program.calls if loop in loops_around(call)]
-        if not inside or any(one.call in inside for one in steps if one.kind in ("step", "eval")):
-            continue
-        if _mode_at(program, steps, inside[0]) == "train":
+        ways: dict[tuple[ast.Call, ...], list[Call]] = {}  # a function may train with one call and test with another
+        for call in program.calls:
+            if loop in loops_around(call):
+                way = tuple(site for site in call.via if not any(parent is loop for parent, _ in enclosing(site)))
+                depth = next((place for place, site in enumerate(call.via) if site not in way), len(way))
+                ways.setdefault(call.via[:depth], []).append(call)
+        busy = {id(one.call) for one in steps if one.kind in ("step", "eval", "backward")}
+        testing = [calls[0] for calls in ways.values() if not any(id(call) in busy for call in calls)]
+        if testing and _mode_at(program, steps, testing[0]) == "train":
             yield program.finding(
                 never_in_eval_mode,
                 loop,

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 
 from recordsmith.doctor.lint.edits import Edit
-from recordsmith.doctor.lint.interpreter.values import Call, Group, Many, Value
+from recordsmith.doctor.lint.interpreter.values import Call, Group, Many, Object, Value
 from recordsmith.doctor.lint.libraries.control_flow import enclosing, function_of, statement_of
 from recordsmith.doctor.lint.libraries.torch_modules import derives_from, is_module
 from recordsmith.doctor.lint.libraries.torch_training import optimizers
@@ -42,11 +42,7 @@ def layers_not_registered(program: Program) -> Iterator[Finding]:
         seen.add(id(definition))
         body = ast.unparse(definition)
         for name, value in made.fields.items():
-            if (
-                not _is_plain_collection(value)
-                or value.node is None
-                or not isinstance(value.node, ast.List | ast.ListComp)
-            ):
+            if value.node is None or not _is_plain_collection(value) or not _makes_layers(value.node):
                 continue
             used = len(re.findall(rf"self\.{re.escape(name)}\b", body))
             wrapped = re.search(
@@ -56,7 +52,7 @@ def layers_not_registered(program: Program) -> Iterator[Finding]:
             looped = re.search(
                 rf"for [^\n]* in [^\n]*self\.{re.escape(name)}\b[^\n]*:\n[^\n]*(add_module|setattr|register)", body
             )
-            if used > 1 and not wrapped and not looped:
+            if used > 1 and not wrapped and not looped and not re.search(r"setattr\(self|add_module\(", body):
                 yield program.finding(
                     layers_not_registered,
                     value.node,
@@ -67,12 +63,21 @@ def layers_not_registered(program: Program) -> Iterator[Finding]:
                 )
 
 
+def _makes_layers(node: ast.expr | None) -> bool:
+    """The layers are made there, and not only listed once more."""
+    if isinstance(node, ast.ListComp):
+        return isinstance(node.elt, ast.Call)
+    return isinstance(node, ast.List) and all(isinstance(one, ast.Call) for one in node.elts)
+
+
 def _is_plain_collection(value: Value) -> bool:
     members = value.members if isinstance(value, Group) else (value.member,) if isinstance(value, Many) else ()
     return bool(members) and all(is_module(one) and _has_weights(one) for one in members)
 
 
 def _has_weights(value: Value) -> bool:
+    if isinstance(value, Object):
+        return any(is_module(one) and _has_weights(one) for one in value.fields.values())
     return not (
         isinstance(value, Call)
         and re.fullmatch(r"torch\.nn\.\w*(ReLU|Loss|Pool\w*|Softmax|Sigmoid|Tanh|Dropout)", value.name)
@@ -108,7 +113,10 @@ def dropout_always_active(program: Program) -> Iterator[Finding]:
         if not call.exact or call.argument(2, "training") is not None or id(call.node) in seen:
             continue
         owner = function_of(call.expression)
-        if not isinstance(owner, ast.FunctionDef) or owner.name != "forward":
+        guarded = any(
+            isinstance(one, ast.If) and "training" in ast.unparse(one.test) for one, _ in enclosing(call.expression)
+        )
+        if not isinstance(owner, ast.FunctionDef) or owner.name != "forward" or guarded:
             continue
         seen.add(id(call.node))
         source = getattr(call.expression, "source", program.source)
@@ -148,10 +156,23 @@ def parameters_not_trained(program: Program) -> Iterator[Finding]:
             for node in (later, *_loop_body(later)):
                 message = _replaces(node, names)
                 if message and not any(_makes_optimizer(one) for one in block[block.index(statement) + 1 :]):
+                    if program.source.cells or not _steps_later(block[block.index(later) :]):
+                        return  # a notebook begins something else, or nothing is trained with it any more
                     yield program.finding(parameters_not_trained, node, message)
                     return
     yield from _all_frozen(program)
     yield from _one_model_twice(program)
+
+
+def _steps_later(statements: list[ast.stmt]) -> bool:
+    """Something is trained after it, or may be: a step is taken, it is returned, or a function may train with it."""
+    return any(
+        (isinstance(node, ast.Return) and node.value is not None)
+        or (isinstance(node, ast.Attribute) and node.attr in ("step", "backward", "fit", "train"))
+        or (isinstance(node, ast.Name) and "train" in node.id)
+        for statement in statements
+        for node in ast.walk(statement)
+    )
 
 
 def _models_of(call: ast.Call) -> set[str]:

@@ -7,6 +7,7 @@ from typing import Any
 
 from recordsmith.doctor.lint.interpreter.values import (
     Call,
+    Element,
     Group,
     Item,
     Literal,
@@ -281,7 +282,32 @@ def batch_and_time_swapped(program: Program) -> Iterator[Finding]:
                 "not the last step.",
                 advice="Take the last step with `[:, -1]`.",
             )
+    for call in program.calls:
+        fed = call.receiver
+        if call.name != "()" or not isinstance(fed, Call) or not _is_recurrent(fed) or id(fed.node) in seen:
+            continue
+        if fed.exact and fed.argument(4, "batch_first") is None and call.args and _has_batch_first(call.args[0]):
+            seen.add(id(fed.node))
+            yield program.finding(
+                batch_and_time_swapped,
+                fed.expression,
+                f"`nn.{fed.name.rpartition('.')[2]}` has time first, without `batch_first=True`, but is given "
+                "batches of a DataLoader, which have the batch first: it runs along the batch.",
+            )
     yield from _padded_time_first(program)
+
+
+def _has_batch_first(value: Value | None, depth: int = 12) -> bool:
+    """It is a batch as a DataLoader makes it, and nothing has moved its axes."""
+    match value:
+        case Element(batched=True):
+            return depth < 12 or value.of is not None
+        case Call(name=".to" | ".float" | ".cuda" | ".long" | ".unsqueeze") if depth:
+            return _has_batch_first(value.receiver, depth - 1)
+        case Call(name="()", receiver=Call(name=name), args=(inner, *_)) if depth:
+            keeps = ("torch.nn.Embedding", "torch.nn.Dropout", "torch.nn.Linear", "torch.nn.LayerNorm")
+            return name in keeps and _has_batch_first(inner, depth - 1)
+    return False
 
 
 def _recurrent_output(value: Value) -> Call | None:
@@ -327,6 +353,9 @@ def _padded_time_first(program: Program) -> Iterator[Finding]:
         and call.argument(None, "batch_first").value  # type: ignore[union-attr]
     ]
     turned = any(call.name in (".transpose", ".permute", ".t", "torch.transpose") for call in program.calls)
+    timed = [call for call in program.calls if _is_recurrent(call) or call.name.startswith("torch.nn.Transformer")]
+    if not firsts and not timed:
+        firsts = [call for call in program.calls if _reduces_second_axis(call)]
     if loose and firsts and len(loose) == len(pads) and not turned:
         yield program.finding(
             batch_and_time_swapped,
@@ -334,6 +363,17 @@ def _padded_time_first(program: Program) -> Iterator[Finding]:
             "`pad_sequence` puts time first, without `batch_first=True`, but the model expects the batch first "
             f"(`{program.text(firsts[0].expression)}`): it runs along the batch.",
         )
+
+
+def _reduces_second_axis(call: Call) -> bool:
+    """A mean or maximum of embedded words, along the second axis."""
+    if call.name not in (".mean", ".sum", ".max", "torch.mean", "torch.sum", "torch.max"):
+        return False
+    method = call.name.startswith(".")
+    axis = call.argument(0 if method else 1, "dim", "axis")
+    value = call.receiver if method else call.argument(0)
+    embedded = any(isinstance(one, Call) and one.name == "torch.nn.Embedding" for one in walk(value, 100))
+    return isinstance(axis, Literal) and axis.value == 1 and embedded
 
 
 OUTPUT_RULES = [loss_without_gradient, loss_broadcasts, batch_and_time_swapped]

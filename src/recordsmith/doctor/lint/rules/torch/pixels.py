@@ -11,6 +11,7 @@ from recordsmith.doctor.lint.interpreter.values import Call, Function, Group, Li
 from recordsmith.doctor.lint.libraries.control_flow import statement_of
 from recordsmith.doctor.lint.libraries.torch_transforms import (
     applied_transforms,
+    normalisation,
     step_name,
     sure_parts,
     transform_steps,
@@ -127,6 +128,39 @@ def transform_order(program: Program) -> Iterator[Finding]:
             )
 
 
+@rule("P132", "normalised-on-another-scale", Severity.WARNING)
+def normalised_on_another_scale(program: Program) -> Iterator[Finding]:
+    """`Normalize` has the mean of pixels from 0 to 255, after `ToTensor` has brought them to 0..1.
+
+    Why it matters:
+        From pixels between 0 and 1, a mean such as 123.7 leaves nearly the same value everywhere: all images look
+        alike to the model.
+
+    Example:
+        `Compose([ToTensor(), Normalize([123.7, 116.3, 103.5], [58.4, 57.1, 57.4])])`
+
+    Fix:
+        Divide the constants by 255: `Normalize([0.485, 0.456, 0.406], [0.229, 0.224, 0.225])`.
+    """
+    seen: set[int] = set()
+    for call in program.calls:
+        steps, _ = transform_steps(call) if call.name == "torchvision.transforms.Compose" else ([], False)
+        names = [step_name(one) for one in steps]
+        if "ToTensor" not in names or "Normalize" not in names[names.index("ToTensor") :]:
+            continue
+        step = steps[names.index("Normalize", names.index("ToTensor"))]
+        mean = (normalisation([step]) or (None,))[0]
+        numbers = mean if isinstance(mean, tuple) else ()
+        if any(isinstance(one, int | float) and one > 2 for one in numbers) and id(step.node) not in seen:
+            seen.add(id(step.node))
+            yield program.finding(
+                normalised_on_another_scale,
+                step.expression,
+                f"`Normalize` subtracts {numbers[0]:g} from pixels that `ToTensor` has brought to 0..1: all images "
+                "look alike afterwards.",
+            )
+
+
 @rule("P128", "blue-and-red-swapped", Severity.WARNING)
 def blue_and_red_swapped(program: Program) -> Iterator[Finding]:
     """Images are read with OpenCV, as BGR, where the model gets RGB.
@@ -217,4 +251,4 @@ def _is_by_255(value: Operation) -> bool:
     return False
 
 
-PIXEL_RULES = [reshaped_for_permuted, transform_order, blue_and_red_swapped]
+PIXEL_RULES = [reshaped_for_permuted, transform_order, normalised_on_another_scale, blue_and_red_swapped]

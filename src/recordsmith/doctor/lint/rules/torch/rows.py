@@ -7,12 +7,15 @@ import re
 from collections.abc import Iterator
 
 from recordsmith.doctor.lint.interpreter.values import Call, Function, Many, Object, Value, walk
-from recordsmith.doctor.lint.libraries.control_flow import function_of
+from recordsmith.doctor.lint.libraries.control_flow import enclosing, function_of
 from recordsmith.doctor.lint.program import Program
 from recordsmith.rules import Finding, Severity, rule
 
 __all__ = ["ROW_RULES", "pairs_in_datasets"]
 
+_BELONGS = re.compile(
+    r"label|target|mask|annot|truth|class|caption|segment|depth|(^|_| )(y|gt|seg|hr|lr)", re.IGNORECASE
+)
 _LISTINGS = {"os.listdir", "os.scandir", ".iterdir", "glob.glob", ".glob"}
 
 
@@ -48,8 +51,18 @@ def classes_numbered_unsorted(program: Program) -> Iterator[Finding]:
             call.expression,
             f"Classes are numbered in the order of {kind}, which is not certain: the same class may get another number "
             "in the next run or on another machine.",
-            severity=Severity.INFO if kind == "a set" and not saved else None,
+            severity=Severity.INFO if (kind == "a set" and not saved) or not _gives_labels(program) else None,
         )
+
+
+def _gives_labels(program: Program) -> bool:
+    """The class numbers are used: a dataset returns them, or a loss for classes takes them."""
+    if program.mentions(r"[Cc]ross_?[Ee]ntropy|nll_loss|NLLLoss|num_classes"):
+        return True
+    getters = [one for one in ast.walk(program.source.tree) if isinstance(one, ast.FunctionDef)]
+    returns = [node for one in getters if one.name == "__getitem__" for node in ast.walk(one)]
+    texts = [ast.unparse(node) for node in returns if isinstance(node, ast.Return)]
+    return any(re.search(r"label|target|class|\bcls\b|\by\b", text) for text in texts)
 
 
 def _unsorted(value: Value) -> str | None:
@@ -146,10 +159,33 @@ def pairs_in_datasets(program: Program) -> Iterator[tuple[Call, str, str]]:
                 value = made.fields[other]
                 own = _field_listing(made, other)
                 apart = (own is not None and own is not listing) or (own is None and _is_read(value))
-                if apart and not any(part is listing for part in walk(value)):
+                same = own is None or bool(
+                    _BELONGS.search(f"{name} {other}")
+                )  # two listings may be unpaired on purpose
+                if (
+                    apart
+                    and same
+                    and not any(part is listing for part in walk(value))
+                    and _are_together(getter, name, other)
+                ):
                     seen.add(id(listing.node))
                     yield listing, name, other
                     break
+
+
+def _are_together(getter: Function, one: str, other: str) -> bool:
+    """They are not taken in the two branches of one condition."""
+    places = [
+        [
+            (parent, child in parent.body)
+            for parent, child in enclosing(node)
+            if isinstance(parent, ast.If) and child is not parent.test
+        ]
+        for name in (one, other)
+        for node in ast.walk(getter.definition)
+        if isinstance(node, ast.Attribute) and node.attr == name
+    ]
+    return not any(a is b and x != y for first in places for second in places for a, x in first for b, y in second)
 
 
 def _indexed_fields(getter: Function) -> list[str]:
@@ -165,9 +201,9 @@ def _indexed_fields(getter: Function) -> list[str]:
     found: list[str] = []
     for node in ast.walk(getter.definition):
         match node:
-            case ast.Subscript(value=ast.Attribute(value=ast.Name(id="self"), attr=name), slice=used) if (
-                _names(used) & index
-            ):
+            case ast.Subscript(value=ast.Attribute(value=ast.Name(id="self"), attr=name), slice=used) if _names(
+                used
+            ) & index and not any(isinstance(one, ast.Mod) for one in ast.walk(used)):
                 found.append(name)
             case ast.Subscript(
                 value=ast.Attribute(value=ast.Attribute(value=ast.Name(id="self"), attr=name), attr="iloc" | "loc"),

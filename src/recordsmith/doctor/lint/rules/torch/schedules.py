@@ -156,13 +156,10 @@ def _along_batch(call: Call) -> bool:
 
 def _is_batch_output(value: Value | None) -> bool:
     """It is what a layer gives for a whole batch of a loader."""
-    if not isinstance(value, Call) or value.name != "()" or not value.args:
+    if not isinstance(value, Call) or value.name != "()" or not isinstance(value.receiver, Call):
         return False
-    return (
-        isinstance(value.args[0], Element)
-        and value.args[0].batched
-        and any(isinstance(one, Call) and one.name.startswith("torch.nn.") for one in walk(value.receiver, 50))
-    )
+    layer = value.receiver.name in ("torch.nn.Linear", "torch.nn.Sequential")
+    return layer and any(isinstance(one, Element) and one.batched for one in walk(value, 300))
 
 
 SCHEDULE_RULES = [schedule_out_of_step, trained_on_validation_data, classes_along_the_batch]

@@ -126,6 +126,7 @@ def whole_set_instead_of_split(program: Program) -> Iterator[Finding]:
                 train.source.call.expression,
                 f"{program.name_of(train)} reads the whole dataset, and {program.name_of(test)} a split of it: the "
                 "model is trained on its validation data.",
+                severity=Severity.WARNING,
             )
     for train, test in itertools.product(loaders, loaders):
         first, second = (_sampler(one) for one in (train, test))
@@ -140,6 +141,23 @@ def whole_set_instead_of_split(program: Program) -> Iterator[Finding]:
                 severity=Severity.WARNING,
             )
     yield from _trainer_splits(program)
+    yield from _scored_on_training_data(program)
+
+
+def _scored_on_training_data(program: Program) -> Iterator[Finding]:
+    """A loop over the training data adds up something that is called a validation or test score."""
+    for use in program.uses:
+        if not isinstance(use.node, ast.For) or use.role == "training" or not _trains(program, use.pipeline):
+            continue
+        added = [ast.unparse(one.target) for one in ast.walk(use.node) if isinstance(one, ast.AugAssign)]
+        score = next((name for name in added if re.match(r"(val|valid|test)_", name)), None)
+        if score is not None and use.pipeline.source.kind == "torch":
+            yield program.finding(
+                whole_set_instead_of_split,
+                use.node,
+                f"`{score}` is computed on {program.name_of(use.pipeline)}, which is the training data.",
+                severity=Severity.WARNING,
+            )
 
 
 def _trainer_splits(program: Program) -> Iterator[Finding]:

@@ -177,12 +177,25 @@ def _moves(value: Value) -> list[Call]:
     return found
 
 
+def _shared_draws(image: Value, other: Value) -> bool:
+    """One random number decides about both."""
+    drawn = [
+        {id(choice.by) for choice in walk(value) if isinstance(choice, Choice) and _decides_at_random(choice)}
+        for value in (image, other)
+    ]
+    return bool(drawn[0] & drawn[1])
+
+
 def _decides_at_random(choice: Choice) -> bool:
     return choice.by is not None and draws(choice.by)
 
 
 def _moving_layer(call: Call) -> Call | None:
     layer = call.receiver if call.name == "()" else None
+    if isinstance(layer, Call) and layer.name in ("keras.Sequential", "keras.models.Sequential"):
+        inner = layer.argument(0, "layers")
+        members = inner.members if isinstance(inner, Group) else ()
+        layer = next((one for one in members if isinstance(one, Call) and _MOVING_LAYER.fullmatch(one.name)), None)
     return layer if isinstance(layer, Call) and _MOVING_LAYER.fullmatch(layer.name) else None
 
 
@@ -190,8 +203,7 @@ def _apart(moved: Call, image: Value, other: Value) -> str | None:
     """What is wrong with what belongs to an image that was moved; None if nothing is, or nobody knows."""
     layer = _moving_layer(moved)
     name = (layer or moved).name.rpartition(".")[2]
-    decided = [one for one in walk(other) if isinstance(one, Choice) and _decides_at_random(one)]
-    if decided or any(one is moved for one in walk(other)):
+    if any(one is moved for one in walk(other)) or _shared_draws(image, other):
         return None
     again = _moves(other)
     if again and (_same_draw(moved, again[0]) or not _is_mask(again[0], other)):

@@ -5,13 +5,15 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from recordsmith.doctor.lint.interpreter.values import Call, Item, Literal, Value
+from recordsmith.doctor.lint.edits import Edit
+from recordsmith.doctor.lint.interpreter.values import Call, Group, Item, Literal, Value
 from recordsmith.doctor.lint.libraries.models import compiled_models, layers_of
 from recordsmith.doctor.lint.program import Program
 from recordsmith.rules import Finding, Severity, rule
 
 __all__ = ["OUTPUT_RULES"]
 
+_LOSSES_OF_NUMBERS = ("mse", "mean_squared_error", "mae", "mean_absolute_error", "huber", "MSE", "MAE")
 _BEHAVES_DIFFERENTLY = ("keras.layers.Dropout", "keras.layers.BatchNormalization")
 
 
@@ -57,6 +59,34 @@ def output_against_loss(program: Program) -> Iterator[Finding]:
         else:
             continue
         yield program.finding(output_against_loss, model.last.expression, f"{found}.", severity=severity)
+
+
+@rule("P221", "accuracy-of-numbers", Severity.INFO)
+def accuracy_of_numbers(program: Program) -> Iterator[Finding]:
+    """A model that predicts numbers is measured by accuracy.
+
+    Why it matters:
+        Accuracy counts exact matches. Of predictions such as 3.98 for 4.0 none is exact: the accuracy stays near 0,
+        however good the model is.
+
+    Example:
+        `model.compile(loss="mse", metrics=["accuracy"])`
+
+    Fix:
+        Measure the error: `metrics=["mae"]`.
+    """
+    for call in program.calls:
+        loss, metrics = call.argument(1, "loss"), call.argument(2, "metrics")
+        of_numbers = isinstance(loss, Literal) and loss.value in _LOSSES_OF_NUMBERS
+        members = metrics.members if isinstance(metrics, Group) else ()
+        accuracy = any(isinstance(one, Literal) and one.value in ("accuracy", "acc") for one in members)
+        if call.name == ".compile" and of_numbers and accuracy and isinstance(loss, Literal):
+            yield program.finding(
+                accuracy_of_numbers,
+                call.expression,
+                f"The loss is {loss.value!r}, so the model predicts numbers, and accuracy counts exact matches only: "
+                "it says nothing here.",
+            )
 
 
 @rule("P260", "trained-in-inference-mode", Severity.WARNING)
@@ -116,13 +146,22 @@ def embedding_too_small(program: Program) -> Iterator[Finding]:
         `Embedding(len(tokenizer.word_index) + 1, 64)`
     """
     for call in program.calls:
-        if call.name == "keras.layers.Embedding" and _is_word_count(call.argument(0, "input_dim")):
+        rows = call.argument(0, "input_dim")
+        if (
+            call.name == "keras.layers.Embedding"
+            and _is_word_count(rows)
+            and rows is not None
+            and rows.node is not None
+        ):
+            _, end = getattr(rows.node, "source", program.source).span(rows.node)
             yield program.finding(
                 embedding_too_small,
                 call.expression,
                 "Word numbers go from 1 to the number of words, and this embedding has one row too few for the last "
                 "one.",
                 advice="Add 1, for the padding at number 0: `len(tokenizer.word_index) + 1`.",
+                edits=[Edit(end, end, " + 1")],
+                certain=isinstance(getattr(rows.node, "parent", None), ast.Call | ast.keyword),
             )
 
 
@@ -131,7 +170,8 @@ def _is_word_count(value: Value | None) -> bool:
         return False
     index = value.args[0]
     known = isinstance(index, Item) and isinstance(index.index, Literal) and index.index.value == "word_index"
-    return known and isinstance(index, Item) and isinstance(index.base, Call) and index.base.name.endswith(".Tokenizer")
+    maker = index.base if known and isinstance(index, Item) else None
+    return isinstance(maker, Call) and maker.name.endswith(".Tokenizer") and maker.argument(0, "num_words") is None
 
 
-OUTPUT_RULES = [output_against_loss, trained_in_inference_mode, embedding_too_small]
+OUTPUT_RULES = [output_against_loss, accuracy_of_numbers, trained_in_inference_mode, embedding_too_small]

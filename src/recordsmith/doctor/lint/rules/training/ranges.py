@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from recordsmith.doctor.lint.interpreter.loops import pipelines_in
-from recordsmith.doctor.lint.interpreter.values import Call, Element, Group, Literal, Operation, Value, walk
+from recordsmith.doctor.lint.interpreter.values import Call, Element, Group, Literal, Operation, Symbol, Value, walk
 from recordsmith.doctor.lint.libraries.arrays import dtype_named
 from recordsmith.doctor.lint.libraries.image_generators import flow_of
 from recordsmith.doctor.lint.libraries.models import CompiledModel, compiled_models, layers_of
@@ -143,6 +143,22 @@ def _is_raw(model: CompiledModel) -> bool:
     return False
 
 
+def _generators_scaling_twice(program: Program) -> Iterator[Finding]:
+    """An ImageDataGenerator that rescales what `preprocess_input` scales too."""
+    for call in program.calls:
+        rescale, function = call.argument(None, "rescale"), call.argument(None, "preprocessing_function")
+        if not call.name.endswith(".ImageDataGenerator") or not isinstance(function, Symbol):
+            continue
+        by_255 = isinstance(rescale, Literal) and isinstance(rescale.value, float) and rescale.value < 0.01
+        if by_255 and _PREPROCESS.fullmatch(function.path):
+            yield program.finding(
+                scaled_twice,
+                call.expression,
+                "`preprocess_input` scales the pixels, and `rescale` divides them by 255 again: what is left is all "
+                "but the same everywhere.",
+            )
+
+
 def _all_layers(layers: Iterable[Call], calls: list[Call]) -> list[Call]:
     """The layers of a model, also of the models inside it; none, if not all of them are known."""
     found: list[Call] = []
@@ -193,6 +209,7 @@ def scaled_twice(program: Program) -> Iterator[Finding]:
                     f"These pixels are scaled again although {scaled} has brought them to 0..1 already: what is left "
                     "is all but black.",
                 )
+    yield from _generators_scaling_twice(program)
     for model in compiled_models(program.calls):
         layer = next((one for one in model.layers or () if _rescales(one) or _scales_itself(one)), None)
         scaled = None if layer is None else _scaled_before(model)

@@ -6,10 +6,11 @@ import ast
 import re
 from collections.abc import Iterator
 
+from recordsmith.doctor.lint.edits import replace_argument
 from recordsmith.doctor.lint.interpreter.loops import pipelines_in
 from recordsmith.doctor.lint.interpreter.values import Call, Item, Literal, Operation, Table, Unknown, Value, walk
 from recordsmith.doctor.lint.libraries.models import compiled_models
-from recordsmith.doctor.lint.libraries.pipelines import Pipeline
+from recordsmith.doctor.lint.libraries.pipelines import Pipeline, Stage
 from recordsmith.doctor.lint.program import Program
 from recordsmith.rules import Finding, Severity, rule
 
@@ -18,7 +19,7 @@ __all__ = ["STEP_RULES"]
 _FINITE = {"tfrecord", "lines", "fixed", "slices", "tensors", "files", "directory", "tfds", "range"}
 _ADAPTIVE = re.compile(r"keras\.optimizers\.(?:legacy\.)?(Adam|AdamW|Nadam|RMSprop|Adamax)")
 _OPTIMIZER = re.compile(r"keras\.optimizers\.(?:legacy\.)?[A-Z]\w+|tensorflow\.optimizers\.[A-Z]\w+")
-_LARGEST_RATE = 0.5
+_LARGEST_RATE = 1.0
 _GETS_BETTER_DOWN = re.compile(r"(val_)?(\w+_)?(loss|mse|mae|rmse|error|mean_squared_error|mean_absolute_error)")
 _GETS_BETTER_UP = re.compile(r"(val_)?(\w+_)?(acc|accuracy|auc|precision|recall|f1|f1_score|iou|dice|mean_io_u)")
 
@@ -29,8 +30,8 @@ def steps_without_repeat(program: Program) -> Iterator[Finding]:
 
     Why it matters:
         With `steps_per_epoch`, Keras does not start the dataset again after an epoch: it goes on where it stopped. A
-        dataset without `repeat` is used up after the first epoch. Training then stops with the warning "Your input ran
-        out of data".
+        dataset without `repeat` then ends in the middle of a later epoch, with the warning "Your input ran out of
+        data". Keras 2 stops training there; Keras 3 cuts that epoch short.
 
     Example:
         `model.fit(dataset.batch(32), epochs=20, steps_per_epoch=len(x) // 32)`
@@ -44,16 +45,21 @@ def steps_without_repeat(program: Program) -> Iterator[Finding]:
             continue
         once = epochs is None or (isinstance(epochs, Literal) and epochs.value in (1, None))
         for pipeline in pipelines_in(call.argument(0, "x")):
-            if once or not _ends(pipeline):
+            if once or not _ends(pipeline) or any(_is_even(stage) for stage in pipeline.stages):
                 continue
             whole = _is_whole_epoch(call, steps)
             yield program.finding(
                 steps_without_repeat,
                 call.expression,
                 f"{program.name_of(pipeline)} is not repeated, and `steps_per_epoch` makes Keras go on where the last "
-                "epoch stopped: the data is used up before the last epoch, and training ends early.",
+                "epoch stopped: the data runs out in the middle of an epoch, which cuts it short or ends the training.",
                 severity=None if whole else Severity.INFO,
             )
+
+
+def _is_even(stage: Stage) -> bool:
+    """All batches are full, so that `n // size` steps are exactly one pass, which Keras starts again."""
+    return stage.is_batch and stage.constant(1, "drop_remainder") is True
 
 
 def _ends(pipeline: Pipeline) -> bool:
@@ -127,7 +133,7 @@ def everything_frozen(program: Program) -> Iterator[Finding]:
         if call.name == ".__setattr__" and isinstance(call.args[0], Literal) and call.args[0].value == "trainable":
             value = call.args[1]
             whole = _whole_model(call.receiver)
-            if isinstance(value, Literal) and value.value is False and whole is not None:
+            if isinstance(value, Literal) and value.value is False and whole is not None and not _in_branch(call.node):
                 frozen[id(whole)] = call
             else:
                 frozen.clear()  # something is, or may be, trainable again
@@ -142,6 +148,16 @@ def everything_frozen(program: Program) -> Iterator[Finding]:
                     "Every layer of this model is frozen, also the last one, and then it is trained: nothing can be "
                     "learnt.",
                 )
+
+
+def _in_branch(node: ast.AST | None) -> bool:
+    """It is done under a condition inside the loop over the layers: not to all of them."""
+    outer = node
+    while outer is not None and not isinstance(outer, ast.For | ast.FunctionDef | ast.Module):
+        if isinstance(outer, ast.If):
+            return True
+        outer = getattr(outer, "parent", None)
+    return False
 
 
 def _whole_model(value: Value | None) -> Value | None:
@@ -285,10 +301,14 @@ def monitor_in_wrong_direction(program: Program) -> Iterator[Finding]:
         )
         if wrong:
             better = "higher" if mode.value == "min" else "lower"
+            source = getattr(call.expression, "source", program.source)
+            edits = replace_argument(source, call.expression, "mode", '"max"' if mode.value == "min" else '"min"')
             yield program.finding(
                 monitor_in_wrong_direction,
                 call.expression,
                 f"`{monitor.value}` is better when it is {better}, but `mode={mode.value!r}` looks for the opposite.",
+                edits=edits,
+                certain=edits is not None,
             )
 
 

@@ -1,0 +1,153 @@
+"""Rules on what a network expects of its data: the order of dimensions, the scale, class numbers, boxes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+
+from recordsmith.doctor.diagnose.observing.observations import Observations
+from recordsmith.doctor.diagnose.rules.wording import at, begin
+from recordsmith.rules import Finding, Severity, rule
+
+__all__ = ["EXPECTATION_RULES"]
+
+_LEAST_SIDE = 8
+_RANGES: dict[str, tuple[float | None, float | None]] = {
+    "sigmoid": (0, 1),
+    "tanh": (-1, 1),
+    "relu": (0, None),
+    "softmax": (0, 1),
+}
+
+
+@rule("T066", "mask-with-fractions", Severity.WARNING)
+def mask_with_fractions(observed: Observations) -> Iterator[Finding]:
+    """A target of class numbers for each pixel has values between the numbers.
+
+    Most values are a few whole numbers, and others are between them. It is an error with a loss that takes class
+    numbers.
+
+    Why it matters:
+        Resizing by interpolation makes new classes at every border: 1.5 between the classes 0 and 3.
+
+    Example:
+        `tf.image.resize(mask, size)`, which interpolates unless it is told otherwise.
+
+    Fix:
+        `tf.image.resize(mask, size, method="nearest")`; `F.interpolate(mask, size, mode="nearest")`.
+    """
+    loss = observed.model.loss if observed.model is not None else None
+    for target in observed.targets:
+        image = len(target.shape) in (2, 3) and min(side or 0 for side in target.shape[:2]) >= _LEAST_SIDE
+        if not image or not target.fractions or (target.max or 0) <= 1 or (target.min or 0) < 0:
+            continue
+        yield mask_with_fractions.finding(
+            f"{begin(target)} holds class numbers, and {target.fractions:.1%} of its values are fractions between "
+            "them: it was resized with interpolation.",
+            location=at(target),
+            corrected='tf.image.resize(mask, size, method="nearest")',
+            severity=Severity.ERROR if loss is not None and loss.kind == "sparse-categorical" else Severity.WARNING,
+        )
+
+
+@rule("T067", "time-before-rows", Severity.WARNING)
+def time_before_rows(observed: Observations) -> Iterator[Finding]:
+    """A PyTorch layer that takes (time, rows, values) is given (rows, time, values).
+
+    Why it matters:
+        The layer runs along the rows of the batch instead of the time: each row is predicted from the rows before it,
+        and no error is raised.
+
+    Example:
+        `nn.LSTM(8, 32)` or `nn.TransformerEncoderLayer(64, 4)`, fed by a DataLoader, whose batches have the rows first.
+
+    Fix:
+        `batch_first=True`, or `x.transpose(0, 1)` before the layer.
+    """
+    if observed.model is not None and observed.model.time_first:
+        yield time_before_rows.finding(
+            f"The layer {observed.model.time_first} has batch_first=False and takes the time first, and it is given "
+            "the rows of the batch first.",
+            corrected="batch_first=True",
+        )
+
+
+@rule("T068", "pretrained-scaling", Severity.WARNING)
+def pretrained_scaling(observed: Observations) -> Iterator[Finding]:
+    """A pretrained network is given images in another scale than it was trained with.
+
+    What counts is what reaches its first layer with weights.
+
+    Why it matters:
+        Its features mean something only for the scale that they were learnt with. Frozen, it gives nearly the same
+        output for all images.
+
+    Example:
+        MobileNetV2, which expects -1 to 1, on images from 0 to 255; ResNet50, which expects 0 to 255 minus the mean,
+        on images from 0 to 1.
+
+    Fix:
+        The `preprocess_input` of the same application: `keras.applications.mobilenet_v2.preprocess_input(image)`. For
+        torchvision, `weights.transforms()`.
+    """
+    model = observed.model
+    layer = model.first_layer if model is not None else None
+    if model is None or layer is None or not model.pretrained or not any(one.image for one in observed.inputs):
+        return
+    name, low, high = model.pretrained.lower(), layer.min, layer.max
+    if name.startswith(("efficientnet", "convnext", "mobilenetv3", "mobilenet_v3")) and model.framework == "keras":
+        return  # they scale by themselves; rule T025 reports scaling twice
+    centred = name.startswith(("vgg", "resnet")) and not name.endswith("v2") and model.framework == "keras"
+    if centred:
+        expected, wrong = "0 to 255 minus the mean (about -124 to 152)", high <= 2 or low >= 0
+    elif model.framework == "torch" or name.startswith("densenet"):
+        expected, wrong = "values normalised with ImageNet's mean and deviation (about -2 to 2.6)", high > 10
+    else:
+        expected, wrong = "-1 to 1", high > 2 or low >= 0
+    if wrong:
+        yield pretrained_scaling.finding(
+            f"The pretrained {model.pretrained} expects {expected}, and {low:.3g} to {high:.3g} reaches its first "
+            "layer.",
+            corrected="image = preprocess_input(image)" if model.framework == "keras" else "image = normalize(image)",
+        )
+
+
+@rule("T069", "output-cannot-reach-target", Severity.WARNING)
+def output_cannot_reach_target(observed: Observations) -> Iterator[Finding]:
+    """The activation of the last layer cannot give values as large, or as small, as the targets of a regression.
+
+    A sigmoid gives 0 to 1, a tanh -1 to 1, a ReLU no negative values. At least 5 % of the targets must be outside.
+
+    Why it matters:
+        The loss can never get small, and outputs stay at the end of the range, where gradients vanish.
+
+    Example:
+        A sigmoid before boxes in pixels (0 to 640); a ReLU before temperatures, of which some are negative.
+
+    Fix:
+        No activation in the last layer of a regression, or targets that are scaled to its range.
+    """
+    model, target = observed.model, observed.target
+    if model is None or model.loss is None or model.loss.kind != "regression" or target is None:
+        return
+    low, high = _RANGES.get(model.activation, (None, None))
+    histogram = target.histogram
+    if histogram is None or target.min is None or target.max is None or (low is None and high is None):
+        return
+    middles = [(left + right) / 2 for left, right in pairwise(histogram.edges)]
+    outside = sum(
+        count
+        for middle, count in zip(middles, histogram.counts, strict=True)
+        if (low is not None and middle < low) or (high is not None and middle > high)
+    )
+    if outside < 0.05 * sum(histogram.counts):
+        return
+    limits = "no negative values" if high is None else f"values from {low:g} to {high:g}"
+    yield output_cannot_reach_target.finding(
+        f"The last layer ({model.activation}) gives {limits}, and the target goes from {target.min:.3g} to "
+        f"{target.max:.3g}: the output cannot reach it.",
+        location=at(target),
+    )
+
+
+EXPECTATION_RULES = (mask_with_fractions, time_before_rows, pretrained_scaling, output_cannot_reach_target)

@@ -1,0 +1,95 @@
+"""rs.mix: shares that change within an epoch, many sources, and what each of them gave."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import recordsmith as rs
+from recordsmith.loader.verbs import mix as mixing
+
+SCHEMA = rs.Schema({"n": rs.Scalar("int64")})
+
+
+def sources(folder: Path, *sizes: int) -> list[rs.Dataset]:
+    """Datasets whose rows are the number of the dataset times a million, and more."""
+    for number, size in enumerate(sizes):
+        with rs.RecordWriter(folder / f"{number}.tfrecord") as writer:
+            writer.write_columns({"n": number * 1_000_000 + np.arange(size)}, SCHEMA)
+    return [rs.open(folder / f"{number}.tfrecord", schema=SCHEMA) for number in range(len(sizes))]
+
+
+def owners(loader: Any) -> list[int]:
+    return [n // 1_000_000 for batch in loader for n in batch["n"].tolist()]
+
+
+def test_shares_change_at_the_rows_that_were_given(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(mixing, "_WINDOW", 10)
+    loader = rs.mix(sources(tmp_path, 400, 300), weights={0: [1, 0], 50: [1, 1], 150: [1, 3]}, seed=2).batch(10)
+    given = owners(loader)
+    assert given[:50] == [0] * 50
+    assert sum(given[50:150]) == 50
+    assert sum(given[150:250]) == 75
+    assert sum(given) == 300  # until the second one is used up
+    whole = [batch["n"].tolist() for batch in rs.mix(loader_sources(tmp_path), weights=[4, 3]).batch(7)]
+    assert len({n for batch in whole for n in batch}) == sum(map(len, whole))
+
+
+def loader_sources(folder: Path) -> list[Any]:
+    return [rs.open(folder / f"{number}.tfrecord", schema=SCHEMA).shuffle(seed=number) for number in range(2)]
+
+
+@pytest.mark.parametrize("stop", ["first", "all"])
+def test_a_schedule_of_one_share_is_that_share(tmp_path: Path, stop: Any):
+    both = sources(tmp_path, 40, 90)
+    plain = [batch["n"].tolist() for batch in rs.mix(both, weights=[2, 3], stop=stop).batch(8)]
+    phased = rs.mix(both, weights={0: [2, 3], 20: [2, 3]}, stop=stop).batch(8)
+    assert [len(batch["n"]) for batch in phased][:-1] == [len(batch) for batch in plain][:-1]
+    assert abs(len(owners(phased)) - sum(map(len, plain))) <= 2
+
+
+def test_a_state_continues_in_the_middle_of_a_schedule_and_knows_what_each_source_gave(tmp_path: Path):
+    def build() -> Any:
+        return rs.mix(sources(tmp_path, 60, 60, 60), weights={0: [1, 1, 0], 30: [0, 1, 2]}, stop="first").batch(4)
+
+    loader = build()
+    whole = [batch["n"].tolist() for batch in loader]
+    assert loader.rows_by_source() == np.bincount(owners_of(whole)).tolist()
+    for count in (1, 9, 15):
+        loader = build()
+        batches = iter(loader)
+        fed = [next(batches)["n"].tolist() for _ in range(count)]
+        assert loader.rows_by_source() == np.bincount(owners_of(fed), minlength=3).tolist()
+        assert [batch["n"].tolist() for batch in build().restore(loader.state())] == whole[count:]
+
+
+def owners_of(batches: list[list[int]]) -> list[int]:
+    return [n // 1_000_000 for batch in batches for n in batch]
+
+
+def test_hundreds_of_sources_are_read_by_the_same_threads(tmp_path: Path):
+    many = sources(tmp_path, *[3] * 200)
+    loader = rs.mix(many).batch(50, threads=2)
+    assert sorted(set(owners(loader))) == list(range(200))
+    assert sum(loader.rows_by_source()) == 600
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (lambda both: rs.mix(both[:0]), "needs a list of datasets"),
+        (lambda both: rs.mix([both[0], "b"]), "needs a list of datasets"),
+        (lambda both: rs.mix(both, weights={5: [1, 1]}), "from 0 on and rising"),
+        (lambda both: rs.mix(both, weights={0: [1, 1], 9: [0, 0]}), "of at least 0"),
+        (lambda both: rs.mix(both, weights={0: [1, 0], 9: [2, 0]}), "no weight anywhere"),
+        (lambda both: rs.mix(both, weights={0: [1, 1], 4: [1, 0]}, stop="all"), "would not end"),
+        (lambda both: both[0].filter(bool).batch(2).rows_by_source(), "only known while they are read"),
+    ],
+)
+def test_what_cannot_be_mixed_is_refused_with_the_reason(tmp_path: Path, call: Callable[[Any], Any], said: str):
+    with pytest.raises(rs.PipelineError, match=said):
+        call(sources(tmp_path, 10, 10))

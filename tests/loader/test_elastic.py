@@ -16,6 +16,12 @@ from tests.loader.chain_model import BeyondHorizonError, is_endless, rows_of
 from tests.loader.numbered import SCHEMA, numbers_of, write_numbered
 from tests.loader.random_chains import built, random_rows, small_pieces, write_rows
 
+SHOWN = {
+    "numpy (the loader itself)": {
+        "several ranks": "test_random_chains_continue_with_other_ranks_and_batches",
+    },
+}
+
 CHAINS = 600
 LAYOUTS = 4  # that a chain is continued with, one after the other
 

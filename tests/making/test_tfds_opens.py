@@ -114,3 +114,13 @@ def test_what_rs_write_left(quick_path: Path):
     assert [row["image"].shape for row in rows] == [(8, 9, 3)] * 6
     assert sorted(int(row["label"]) for row in rows) == [0, 0, 0, 1, 1, 1]
     assert builder.info.features["label"].names == ["cat", "dog"]
+
+
+def test_tfds_gives_pairs_where_the_input_and_the_label_are_clear(tmp_path: Path) -> None:
+    schema = rs.Schema({"x": rs.Tensor("float32", (2,)), "y": rs.Label(["no", "yes"])})
+    with rs.write(tmp_path, schema, name="pairs", split="train") as writer:
+        for n in range(4):
+            writer.add({"x": [n, n], "y": n % 2})
+    builder = tfds.builder_from_directory(str(tmp_path))
+    pairs = [(x.numpy().tolist(), int(y)) for x, y in builder.as_dataset(split="train", as_supervised=True)]
+    assert sorted(pairs) == [([n, n], n % 2) for n in range(4)]

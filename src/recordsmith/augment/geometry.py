@@ -17,7 +17,19 @@ _BORDERS = {"reflect": "BORDER_REFLECT", "edge": "BORDER_REPLICATE", "black": "B
 
 
 @dataclass(frozen=True)
-class FlipLeftRight(Augmentation):
+class _Flip(Augmentation):
+    p: float = 0.5
+
+    def __post_init__(self) -> None:
+        check_number("The probability of a flip", self.p, least=0, most=1)
+
+    def draw(self, rng: Random) -> bool:
+        """Draw whether it happens."""
+        return rng.random() < self.p
+
+
+@dataclass(frozen=True)
+class FlipLeftRight(_Flip):
     """Mirrors left and right.
 
     Args:
@@ -28,22 +40,13 @@ class FlipLeftRight(Augmentation):
     [[[2], [1]]]
     """
 
-    p: float = 0.5
-
-    def __post_init__(self) -> None:
-        check_number("The probability of a flip", self.p, least=0, most=1)
-
-    def draw(self, rng: Random) -> bool:
-        """Draw whether it happens."""
-        return rng.random() < self.p
-
     def change(self, image: Image, drawn: bool) -> Image:  # noqa: FBT001 - what was drawn
         """Mirror, if that was drawn."""
         return np.ascontiguousarray(image[:, ::-1]) if drawn else image
 
 
 @dataclass(frozen=True)
-class FlipUpDown(Augmentation):
+class FlipUpDown(_Flip):
     """Mirrors top and bottom.
 
     Args:
@@ -53,15 +56,6 @@ class FlipUpDown(Augmentation):
     >>> flip_up_down()
     FlipUpDown(p=0.5)
     """
-
-    p: float = 0.5
-
-    def __post_init__(self) -> None:
-        check_number("The probability of a flip", self.p, least=0, most=1)
-
-    def draw(self, rng: Random) -> bool:
-        """Draw whether it happens."""
-        return rng.random() < self.p
 
     def change(self, image: Image, drawn: bool) -> Image:  # noqa: FBT001 - what was drawn
         """Mirror, if that was drawn."""

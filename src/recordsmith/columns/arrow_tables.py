@@ -32,7 +32,7 @@ def _array(column: Any) -> pa.Array:
         return column.to_arrow()
     masked = isinstance(column, np.ma.MaskedArray)
     values: Any = column.data if masked else column
-    absent = np.ma.getmaskarray(column).reshape(len(column), -1).any(axis=1) if masked else None
+    absent = np.ma.getmaskarray(column).any(axis=tuple(range(1, values.ndim))) if masked else None
     if values.ndim == 1:
         return pa.array(values, mask=absent)
     array = pa.array(np.ascontiguousarray(values).reshape(-1))

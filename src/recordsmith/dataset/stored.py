@@ -37,6 +37,7 @@ from recordsmith.workers.threads import in_order, thread_pool
 
 if TYPE_CHECKING:
     import pandas as pd
+    import polars as pl
     import pyarrow as pa
 
 __all__ = ["StoredDataset"]
@@ -204,6 +205,20 @@ class StoredDataset:
         """Return all rows as a pandas.DataFrame. Needs the extra "pandas"."""
         import_extra("pandas", extra="pandas", purpose="Dataset.to_pandas")
         return self.to_arrow().to_pandas()
+
+    def to_polars(self) -> pl.DataFrame:
+        """Return all rows as a polars.DataFrame. Needs polars and the extra "arrow"."""
+        polars = import_extra("polars", extra="polars", purpose="Dataset.to_polars")
+        return polars.from_arrow(self.to_arrow())
+
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
+        """Give the rows to any library that takes Arrow streams: polars, DuckDB, pandas and pyarrow take a dataset."""
+        pa = import_extra("pyarrow", extra="arrow", purpose="Reading a dataset as an Arrow stream")
+        nothing = self.schema.assemble(_core.decode_payloads(self._plan(), []))
+        fields = to_arrow_table(self.schema, [nothing]).schema
+        tables = (to_arrow_table(self.schema, [batch]).cast(fields) for batch, _ in self.read_batches(_TABLE_ROWS))
+        batches = (batch for table in tables for batch in table.to_batches())
+        return pa.RecordBatchReader.from_batches(fields, batches).__arrow_c_stream__(requested_schema)
 
     # --- batches, which the loader builds on ---
 

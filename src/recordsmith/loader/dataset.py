@@ -58,6 +58,8 @@ class Dataset(Verbs[Loader[Row], Loader[Row], Loader[Pair]], StoredDataset):
         batch = self[numbers if isinstance(numbers, (list, np.ndarray)) else list(numbers)]
         return [self._row(batch, place) for place in range(len(numbers))]
 
+    _getitems = __getitems__  # grain's name for it
+
     def class_weights(self, feature: str) -> dict[Any, float]:
         """Return a weight for each class of a feature, for Keras' `class_weight=`: rare classes weigh more.
 

@@ -10,6 +10,7 @@ from recordsmith.dataset.manifest import MANIFEST_NAME, Manifest, load_manifest
 from recordsmith.errors import SchemaError, list_names
 from recordsmith.run.publishing.written_dataset import MadeSplit, WrittenDataset, common_outcome
 from recordsmith.run.staging.reject_reasons import RejectReason
+from recordsmith.run.staging.staging import REJECTED_NAME
 from recordsmith.schema import Label
 
 __all__ = ["MadeDataset"]
@@ -36,6 +37,7 @@ class MadeDataset(WrittenDataset):
         class_names: the names of these classes.
         left_out: columns of the source that the schema does not have.
         warnings: what you should know before you train on it.
+        rejected_path: the file with the rejected rows, if there is one.
 
     >>> MadeDataset("data", "pets", {"train": MadeSplit(10, 1234, 1)}, source_rows=11, rejects=1).ok
     False
@@ -57,6 +59,7 @@ class MadeDataset(WrittenDataset):
     class_names: dict[Any, str] = field(default_factory=dict)
     left_out: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
+    rejected_path: str | None = None
 
     @property
     def weights_by_name(self) -> dict[str, float]:
@@ -67,17 +70,12 @@ class MadeDataset(WrittenDataset):
         """
         return {self.class_names.get(value, str(value)): weight for value, weight in self.class_weights.items()}
 
-    @property
-    def rejected_path(self) -> str | None:
-        """The file with the rejected rows, if there is one."""
-        path = os.path.join(self.folder, "rejected.jsonl")
-        return path if os.path.exists(path) else None
-
     @classmethod
     def of_folder(cls, folder: str) -> MadeDataset:
         """Read the result from the manifest of a folder."""
         manifest = load_manifest(os.path.join(folder, MANIFEST_NAME))
         outcome = manifest.outcome
+        rejected = os.path.join(folder, REJECTED_NAME)
         values = _stored_values(manifest)
         return cls(
             folder=folder,
@@ -88,6 +86,7 @@ class MadeDataset(WrittenDataset):
             unlabelled=outcome.count("unlabelled") or 0,
             splits_kept=outcome.entries.get("splits_kept") is True,
             label=manifest.label,
+            rejected_path=rejected if os.path.exists(rejected) else None,
             class_weights={values[name]: weight for name, weight in manifest.class_weights.items()},
             class_names={value: name for name, value in values.items()},
         )

@@ -152,7 +152,8 @@ def make(  # noqa: PLR0913 - each is a setting of its own, and all but two have 
             Run(policy, options.output(path), on_progress or bar).execute(overwrite=overwrite, resume=resume)
         made = MadeDataset.of_folder(path)
         destination.publish(on_progress or bar)
-        return replace(made, folder=destination.place)
+        rejected = None if made.rejected_path is None else destination.shown(made.rejected_path)
+        return replace(made, folder=destination.place, rejected_path=rejected)
 
 
 def _as_source(source: Any, schema: Schema | None) -> Source:

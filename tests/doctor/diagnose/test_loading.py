@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import queue
 import random
+import sqlite3
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
@@ -114,6 +115,33 @@ def test_workers_that_draw_the_same_numbers(generator: Any, workers: int, init: 
     report = rs.diagnose(loader, progress=False)
     assert codes(report, least="warning") == (["T048"] if said else [])
     assert not said or said in report.findings[0].message
+
+
+class Reseeding(Noisy):
+    def __getitem__(self, place: int) -> Any:
+        np.random.seed(0)  # noqa: NPY002 - the fault
+        return super().__getitem__(place)
+
+
+def test_a_seed_that_is_set_for_each_row() -> None:
+    report = rs.diagnose(data.DataLoader(Reseeding(), batch_size=16, shuffle=True), progress=False)
+    assert codes(report, least="warning") == ["T048"]
+    assert "sets the seed of numpy's random numbers for each row" in report.findings[0].message
+
+
+def test_what_cannot_be_used_in_another_thread_is_read_in_this_one() -> None:
+    connection = sqlite3.connect(":memory:")
+    connection.execute("create table rows (n integer)")
+    connection.executemany("insert into rows values (?)", [(n,) for n in range(256)])
+
+    class Rows:
+        def __iter__(self) -> Any:
+            order = connection.execute("select n from rows order by random()").fetchall()
+            for start in range(0, 256, 32):
+                rows = [n for (n,) in order[start : start + 32]]
+                yield ROWS[rows].numpy(), CLASSES[rows].numpy()
+
+    assert wrong(rs.diagnose(Rows(), progress=False)) == []
 
 
 def test_a_generator_keeps_its_state() -> None:

@@ -127,6 +127,7 @@ CASES = {
     "T065": replace(HEALTHY, same_inputs=(("x", "z"),)),
     "T066": replace(HEALTHY, columns=(INPUT, replace(TARGET, shape=(32, 32), max=3.0, fractions=0.1)), model=None),
     "T067": changed("model", time_first="lstm (LSTM)"),
+    "T089": changed("model", evaluating=True),
     "T085": replace(changed("model", batch_norm="1"), last_batch=1),
     "T086": replace(HEALTHY, columns=(replace(INPUT, dtype="int64", shape=(512,), padding=0.97), TARGET), model=None),
     "T087": changed("model", other_optimizer=True),

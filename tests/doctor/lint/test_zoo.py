@@ -14,6 +14,7 @@ from recordsmith.rules import Severity
 ZOO = Path(__file__).resolve().parents[2] / "zoo"
 BROKEN = sorted((ZOO / "broken").iterdir())
 HEALTHY = sorted((ZOO / "healthy").iterdir())
+QUESTIONS = sorted((ZOO / "torch_questions").glob("*.py"))
 
 
 def declared(path: Path, name: str) -> str | None:
@@ -50,6 +51,14 @@ def test_the_cause_comes_first(path: Path, data: Path) -> None:
 def test_a_healthy_program_gets_neither_error_nor_warning(path: Path) -> None:
     report = rs.lint(path)
     assert report.ok, str(report)
+
+
+@pytest.mark.parametrize("path", QUESTIONS, ids=lambda path: path.stem)
+def test_a_question_about_pytorch_is_answered_first(path: Path) -> None:
+    accepted = path.read_text().splitlines()[0].removeprefix("# accept: ")
+    found = rs.lint(path).findings
+    assert found
+    assert re.fullmatch(accepted, found[0].code), str(found[0])
 
 
 def test_every_rule_has_its_program() -> None:

@@ -12,6 +12,12 @@ from tests.loader.frameworks.framework_data import PLAIN, numbered, write
 
 pytest.importorskip("keras")
 
+SHOWN = {
+    "Keras on TensorFlow, PyTorch and JAX (`to_keras`)": {
+        "resumes mid-epoch": "test_the_state_continues_in_the_middle_of_an_epoch",
+    },
+}
+
 
 def test_the_state_continues_in_the_middle_of_an_epoch(tmp_path: Path):
     ds = numbered(tmp_path / "a.tfrecord", 40)

@@ -23,6 +23,14 @@ from tests.loader.frameworks.framework_data import NUMBERED, PLAIN, STEPS, numbe
 torch = pytest.importorskip("torch")
 from torch.utils.data import DataLoader  # noqa: E402 - there may be none
 
+SHOWN = {
+    "PyTorch's DataLoader": {
+        "feeds": "test_each_iteration_is_a_new_epoch",
+        "resumes mid-epoch": "test_state_continues_elsewhere",
+        "several workers": "test_workers_repeat_nothing_and_keep_the_order",
+    },
+}
+
 
 @pytest.fixture
 def ds(tmp_path: Path) -> rs.Dataset:

@@ -256,6 +256,14 @@ def test_the_command_line(s3_url: str, tmp_path: Path, capsys: pytest.CaptureFix
     assert SECRET_KEY not in text
 
 
+def test_rejected_rows_are_published_too(s3_url: str, tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("n\n" + "1\n" * 20 + "x\n")
+    made = rs.make(tmp_path / "a.csv", s3_url, schema=SCHEMA)
+    assert made.rejects == 1
+    assert made.rejected_path == f"{s3_url}/rejected.jsonl"
+    assert "rejected.jsonl" in in_force(s3_url)
+
+
 def test_no_secret_is_stored(s3_url: str, tmp_path: Path) -> None:
     rs.make(ROWS[:10], s3_url)
     for data in in_force(s3_url).values():

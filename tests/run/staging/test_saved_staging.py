@@ -82,6 +82,22 @@ def test_a_killed_run_continues_on_another_machine(
     assert list(open_folder(staging).walk()) == []
 
 
+def test_what_another_machine_has_finished_is_not_made_again(
+    s3_url: str, source: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(_: Progress) -> None:
+        raise MemoryError
+
+    machine(tmp_path, monkeypatch, "first")
+    url, staging = f"{s3_url}/data", f"{s3_url}/staging"
+    with pytest.raises(MemoryError):
+        rs.make(source, url, name="a", staging=staging, on_progress=fail)
+    made = rs.make(source, url, name="a", staging=tmp_path / "other")
+    machine(tmp_path, monkeypatch, "second")
+    assert rs.make(source, url, name="a", staging=staging, resume=True) == made
+    assert list(open_folder(staging).walk()) == []
+
+
 def test_starting_over_drops_what_was_saved(
     s3_url: str, source: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

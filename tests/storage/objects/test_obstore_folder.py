@@ -197,6 +197,12 @@ def test_a_profile_has_keys_region_and_endpoint(s3_url: str, tmp_path: Path, mon
         open_folder(s3_url).head("a")
 
 
+def test_a_missing_package_is_named_with_its_command(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "obstore", None)
+    with pytest.raises(rs.RecordsmithError, match=r"needs obstore, which[^$]*recordsmith\[remote\]"):
+        open_folder("s3://bucket").head("a")
+
+
 def test_the_limit_is_a_time(s3_url: str, monkeypatch) -> None:
     monkeypatch.setenv("RECORDSMITH_REMOTE_TIMEOUT", "soon")
     with pytest.raises(rs.RecordsmithError, match="not a time"):

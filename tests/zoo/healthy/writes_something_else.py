@@ -27,3 +27,12 @@ def read(files):
 
 
 write_scores("scores.tfrecord", [0.1, 0.2])
+
+
+def read_beside(folder, other):
+    with tf.io.TFRecordWriter(f"{folder}/part.tfrecord") as writer:
+        feature = {"mean": tf.train.Feature(float_list=tf.train.FloatList(value=[0.5]))}
+        writer.write(tf.train.Example(features=tf.train.Features(feature=feature)).SerializeToString())
+    spec = {"mean": tf.io.FixedLenFeature([], tf.string), "name": tf.io.FixedLenFeature([], tf.string)}
+    spec["size"] = tf.io.FixedLenFeature([], tf.int64)
+    return tf.data.TFRecordDataset(f"{other}/part.tfrecord").map(lambda row: tf.io.parse_single_example(row, spec))

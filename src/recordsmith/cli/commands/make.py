@@ -59,6 +59,12 @@ _OF_THE_SOURCE = {
     "quality": "quality",
     "schema": "schema",
 }
+# What goes to the run as it is.
+_OF_THE_RUN = (
+    *("schema", "name", "split", "stratify", "group", "merge_splits", "drop_unlabelled", "seed", "balance"),
+    *("shards", "shard_size", "cast", "on_error", "max_rejects", "workers", "overwrite", "resume"),
+    *("staging", "allow_race"),
+)
 # The kinds that take their types from a schema; the rows of other sources are compared with it later.
 _WITH_SCHEMA = ("csv", "jsonl", "parquet", "arrays", "tfrecords")
 
@@ -254,29 +260,11 @@ def make(ctx: click.Context, /, *, sources: tuple[str, ...], output: str, style:
         made = make_dataset(
             _source(sources, options),
             output,
-            schema=options["schema"],
-            name=options["name"],
-            split=options["split"],
-            stratify=options["stratify"],
-            group=options["group"],
-            merge_splits=options["merge_splits"],
-            drop_unlabelled=options["drop_unlabelled"],
-            seed=options["seed"],
             shuffle=not options["no_shuffle"],
-            balance=options["balance"],
             map=None if options["function"] is None else map_function(options["function"]),
             preprocess=preprocessors(options["vocabulary"], options["tokenize"], options["tfidf"]),
-            shards=options["shards"],
-            shard_size=options["shard_size"],
             compression=None if options["compression"] == "none" else options["compression"],
-            cast=options["cast"],
-            on_error=options["on_error"],
-            max_rejects=options["max_rejects"],
-            workers=options["workers"],
-            overwrite=options["overwrite"],
-            resume=options["resume"],
-            staging=options["staging"],
-            allow_race=options["allow_race"],
+            **{name: options[name] for name in _OF_THE_RUN},
             on_progress=on_progress,
         )
     if style == "json":

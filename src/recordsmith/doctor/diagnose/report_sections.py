@@ -64,6 +64,12 @@ def _looked_at(observed: Observations) -> TextSection:
             f"Records: {records.looked_at:,} of {records.count:,} read from {records.path}; {records.found} of "
             f"{records.elements} elements found again; labels of {records.compared} compared, {records.agree} agree."
         )
+    if observed.validation is not None:
+        facts = observed.validation
+        lines.append(
+            f"Validation: {count_text(facts.rows, 'row')}; {facts.repeated:,} of {facts.different:,} different ones "
+            "are also in the training data."
+        )
     return TextSection("What was looked at", "\n\n".join([*lines, *observed.notes]))
 
 

@@ -140,7 +140,7 @@ class Program:
         hooks = [name for name in within if name.endswith("_dataloader")]  # of Lightning: they say it best
         for name in (*hooks, *pipeline.all_names, *within):
             if _TESTING_NAME.search(name) and _TRAINING_NAME.search(name):
-                continue  # as `train_and_evaluate`
+                continue  # as `train_and_evaluate`, or `eval_train_loader`: training data that is evaluated
             if _TESTING_NAME.search(name):
                 return "testing"
             if _TRAINING_NAME.search(name):

@@ -334,52 +334,54 @@ class ImageSource(Source):
 
     def _chunk(self, rows: list[Labelled], start: int, size: int) -> ImageChunk:
         features = self._features if self.label is not None else replace(self._features, label=None)
-        return ImageChunk(rows, start, size, self._preparation, features, decode=self._decode)
+        return ImageChunk(rows, start, self._preparation, features, self._decode, size)
 
 
+@dataclass(frozen=True, slots=True)
 class ImageChunk(Chunk):
     """Some images, to be read, checked and prepared one after the other."""
 
-    def __init__(
-        self, rows: list[Labelled], start: int, size: int, preparation: Preparation, features: _Names, *, decode: bool
-    ) -> None:
-        self.source_bytes = size
-        self.split = rows[0].split
-        self._rows = rows
-        self._start = start
-        self._preparation = preparation
-        self._features = features
-        self._decode = decode
+    rows: list[Labelled]
+    start: int
+    preparation: Preparation
+    features: _Names
+    decode: bool
+    source_bytes: int
+
+    @property
+    def split(self) -> str | None:
+        """The split of the images."""
+        return self.rows[0].split
 
     def load(self) -> Loaded:
         """Read the images; those that cannot be read or decoded, or have no label, are rejects."""
         encoded: list[bytes] = []
         loaded: list[Labelled] = []
         rejects: list[Reject] = []
-        for number, row in enumerate(self._rows, self._start):
+        for number, row in enumerate(self.rows, self.start):
             if row.problem is not None:
-                rejects.append(Reject(row.place or _place(row), number, self._features.label, row.problem))
+                rejects.append(Reject(row.place or _place(row), number, self.features.label, row.problem))
                 continue
             try:
                 encoded.append(self._image(row))
             except (ImageError, OSError) as error:
                 reason = f"It cannot be read: {error.strerror}." if isinstance(error, OSError) else str(error)
-                rejects.append(Reject(_place(row), number, self._features.image, reason))
+                rejects.append(Reject(_place(row), number, self.features.image, reason))
             else:
                 loaded.append(row)
-        columns: dict[str, Any] = {self._features.image: encoded}
-        if self._features.label is not None:
-            columns[self._features.label] = [row.label for row in loaded]
-        if self._features.filename is not None:
-            columns[self._features.filename] = [readable_name(row.file.name) for row in loaded if row.file is not None]
+        columns: dict[str, Any] = {self.features.image: encoded}
+        if self.features.label is not None:
+            columns[self.features.label] = [row.label for row in loaded]
+        if self.features.filename is not None:
+            columns[self.features.filename] = [readable_name(row.file.name) for row in loaded if row.file is not None]
         return Loaded(columns, len(loaded), _Places(loaded), rejects)
 
     def _image(self, row: Labelled) -> bytes:
         assert row.file is not None  # noqa: S101 - for the type checker: a row without a file has a problem
         with open(row.file.path, "rb", buffering=0) as file:
             data = file.read()
-        prepared = self._preparation.prepare(data)
-        if prepared is data and self._decode:
+        prepared = self.preparation.prepare(data)
+        if prepared is data and self.decode:
             check_image(data)
         return prepared
 

@@ -210,9 +210,7 @@ class VideoSource(Source):
         return chunk.split if isinstance(chunk, VideoChunk) else None
 
     def _chunk(self, row: Labelled, clips: list[Clip] | None, reasons: list[str], size: int) -> VideoChunk:
-        return VideoChunk(
-            row, clips, reasons, size, self._choice, self._preparation, frames=self._frames, label=self.label
-        )
+        return VideoChunk(row, clips, reasons, self._choice, self._preparation, self._frames, self.label, size)
 
     @cached_property
     def _listing(self) -> Listing:
@@ -255,59 +253,52 @@ class VideoSource(Source):
         return self._choice.count(facts.frames, facts.fps) * frame <= _SHORT_BYTES
 
 
+@dataclass(frozen=True, slots=True)
 class VideoChunk(Chunk):
     """A whole video that is still to be read, or some clips of one that was."""
 
-    def __init__(
-        self,
-        row: Labelled,
-        clips: list[Clip] | None,
-        reasons: list[str],
-        size: int,
-        choice: FrameChoice,
-        preparation: Preparation,
-        *,
-        frames: str,
-        label: str | None,
-    ) -> None:
-        self.source_bytes = size
-        self.split = row.split
-        self._row = row
-        self._clips = clips
-        self._reasons = reasons
-        self._choice = choice
-        self._preparation = preparation
-        self._frames = frames
-        self._label = label
+    row: Labelled
+    clips: list[Clip] | None
+    reasons: list[str]
+    choice: FrameChoice
+    preparation: Preparation
+    frames: str
+    label: str | None
+    source_bytes: int
+
+    @property
+    def split(self) -> str | None:
+        """The split of the video."""
+        return self.row.split
 
     def load(self) -> Loaded:
         """Read the clips; a video that cannot be read, or not to its end, is a reject."""
-        file = self._row.file
+        file = self.row.file
         assert file is not None  # noqa: S101 - for the type checker: there is no list that names lost files
         path = readable_name(file.path)
-        if self._row.problem is not None:
-            return Loaded(self._columns([]), 0, _Places(path, []), [Reject(path, None, self._label, self._row.problem)])
-        clips = [] if self._clips is None else self._clips
-        reasons = list(self._reasons)
-        if self._clips is None:
+        if self.row.problem is not None:
+            return Loaded(self._columns([]), 0, _Places(path, []), [Reject(path, None, self.label, self.row.problem)])
+        clips = [] if self.clips is None else self.clips
+        reasons = list(self.reasons)
+        if self.clips is None:
             try:
-                clips.extend(read_clips(file.path, self._choice, self._preparation))
+                clips.extend(read_clips(file.path, self.choice, self.preparation))
             except (VideoError, ImageError, OSError) as error:
                 reasons.append(_reason(error))
-        rejects = [Reject(path, None, self._frames, reason) for reason in reasons]
+        rejects = [Reject(path, None, self.frames, reason) for reason in reasons]
         return Loaded(self._columns(clips), len(clips), _Places(path, clips), rejects)
 
     def _columns(self, clips: list[Clip]) -> dict[str, Any]:
-        name = "" if self._row.file is None else readable_name(self._row.file.name)
+        name = "" if self.row.file is None else readable_name(self.row.file.name)
         columns: dict[str, Any] = {
-            self._frames: [clip.frames for clip in clips],
+            self.frames: [clip.frames for clip in clips],
             "video": [name] * len(clips),
             "clip": [clip.number for clip in clips],
             "start": [clip.start for clip in clips],
             "fps": [clip.fps for clip in clips],
         }
-        if self._label is not None:
-            columns[self._label] = [self._row.label] * len(clips)
+        if self.label is not None:
+            columns[self.label] = [self.row.label] * len(clips)
         return columns
 
 

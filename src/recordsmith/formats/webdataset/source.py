@@ -154,7 +154,7 @@ class WebDatasetSource(FileSource):
         """Give the samples in groups of up to 1,024 or 8 MB, one tar file after the other."""
         for file in self._files:
             for samples, size in _groups(group_samples(tar_members(file, content=self.sequential, limit=self._limit))):
-                yield WebDatasetChunk(file, samples, size, self._readings, self._key, self._limit)
+                yield WebDatasetChunk(file, samples, self._readings, self._key, self._limit, size)
 
     @cached_property
     def _readings(self) -> dict[str, Reading]:
@@ -194,37 +194,29 @@ class WebDatasetSource(FileSource):
         return readings
 
 
+@dataclass(frozen=True, slots=True)
 class WebDatasetChunk(Chunk):
     """Some samples of one tar file: where they are, or for a compressed file what they are."""
 
-    def __init__(
-        self,
-        file: SourceFile,
-        samples: list[Sample],
-        size: int,
-        readings: dict[str, Reading],
-        key: str | None,
-        limit: int,
-    ) -> None:
-        self.source_bytes = size
-        self._file = file
-        self._samples = samples
-        self._readings = readings
-        self._key = key
-        self._limit = limit
+    file: SourceFile
+    samples: list[Sample]
+    readings: dict[str, Reading]
+    key: str | None
+    limit: int
+    source_bytes: int
 
     def origin(self) -> str:
         """Return the file."""
-        return self._file.path
+        return self.file.path
 
     def load(self) -> Loaded:
         """Read the samples; those that lack a feature, have another one, or cannot be decoded are rejects."""
-        columns: dict[str, list[Any]] = {name: [] for name in self._readings}
+        columns: dict[str, list[Any]] = {name: [] for name in self.readings}
         keys: list[str] = []
         rejects: list[Reject] = []
-        carried = all(member.data is not None for sample in self._samples for member in sample.members.values())
-        with nullcontext() if carried else opened(self._file) as stream:
-            for sample in self._samples:
+        carried = all(member.data is not None for sample in self.samples for member in sample.members.values())
+        with nullcontext() if carried else opened(self.file) as stream:
+            for sample in self.samples:
                 row = self._row(sample, stream)
                 if isinstance(row, Reject):
                     rejects.append(row)
@@ -232,24 +224,24 @@ class WebDatasetChunk(Chunk):
                 for name, value in row.items():
                     columns[name].append(value)
                 keys.append(sample.key)
-        places = _Places(self._file.path, keys)
-        if self._key is not None:
-            columns[self._key] = list(keys)
+        places = _Places(self.file.path, keys)
+        if self.key is not None:
+            columns[self.key] = list(keys)
         return Loaded(dict(columns), len(keys), places, rejects)
 
     def _row(self, sample: Sample, stream: Any) -> dict[str, Any] | Reject:
-        place = _place(self._file.path, sample.key)
+        place = _place(self.file.path, sample.key)
         if sample.twice is not None:
             return Reject(place, None, sample.twice, "The sample has two members for one feature.")
         for name, given in sample.members.items():
             if given.too_large:
-                return Reject(place, None, name, too_large_reason(given, self._limit))
-        unknown = [name for name in sample.members if name not in self._readings]
+                return Reject(place, None, name, too_large_reason(given, self.limit))
+        unknown = [name for name in sample.members if name not in self.readings]
         if unknown:
             reason = f"The sample has {list_names(unknown)}, which the first samples do not have."
             return Reject(place, None, unknown[0], reason)
         row: dict[str, Any] = {}
-        for name, reading in self._readings.items():
+        for name, reading in self.readings.items():
             member = sample.members.get(name)
             if member is None:
                 if not reading.feature.optional:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import deque
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
@@ -77,6 +78,28 @@ class JaxBatches:
         while sent:
             yield self._handed_out(sent)
 
+    def state_dict(self) -> dict[str, Any]:
+        """Return the place after the last batch that was received, as `Loader.state` does."""
+        return self._session.state()
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Begin the next iteration at a place."""
+        self._session.restore(state)
+
+    def get_state(self) -> bytes:
+        """Return the same as bytes, for grain's checkpoint handler and Orbax."""
+        return json.dumps(self.state_dict()).encode()
+
+    def set_state(self, state: bytes) -> None:
+        """Begin the next iteration at a place that `get_state` returned."""
+        try:
+            self.load_state_dict(json.loads(state))
+        except ValueError as error:
+            raise PipelineError("This is not the state of a loader.", found=repr(state)[:200]) from error
+
+    def start_prefetch(self) -> None:
+        """Do nothing: grain's checkpoint handler calls it. Batches are prepared when the first is asked for."""
+
     def _handed_out(self, sent: deque[tuple[Any, Cursor]]) -> Any:
         arrays, place = sent.popleft()
         self._session.reach(place)
@@ -135,4 +158,7 @@ class JaxBatches:
                     advice='Call jax.config.update("jax_enable_x64", True), or leave the feature out with .select().',
                 )
             array = array.astype(narrow)
+        if not getattr(self._device, "is_fully_addressable", True):
+            # A sharding over the devices of several processes: each gives the rows of its own.
+            return self._jax.make_array_from_process_local_data(self._device, array)
         return self._jax.device_put(array, self._device)

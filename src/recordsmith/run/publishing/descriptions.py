@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from recordsmith.errors import SchemaError
-from recordsmith.schema import Schema
+from recordsmith.schema import Image, Label, Schema
 from recordsmith.schema.export.tfds import (
     DATASET_INFO_NAME,
     FEATURES_NAME,
@@ -40,8 +40,18 @@ def description_files(
         {split: [shard["records"] for shard in facts["shards"]] for split, facts in splits.items()},
         split_bytes={split: facts["bytes"] for split, facts in splits.items()},
         description=description,
+        supervised=_supervised(schema),
     )
     return {**labels, FEATURES_NAME: _text(features), DATASET_INFO_NAME: _text(info)}, None
+
+
+def _supervised(schema: Schema) -> tuple[str, str] | None:
+    """Return the input and the label, if it is clear which they are: the only image, or the only feature besides it."""
+    labels = [name for name, feature in schema.items() if isinstance(feature, Label)]
+    others = [name for name in schema if name not in labels]
+    images = [name for name in others if isinstance(schema[name], Image)]
+    inputs = images if len(images) == 1 else others
+    return (inputs[0], labels[0]) if len(labels) == 1 and len(inputs) == 1 else None
 
 
 def _text(document: dict[str, Any]) -> str:

@@ -212,14 +212,14 @@ class _RemoteFolder(_RemoteDestination):
         is_saved = self._saved is not None and not left and self._saved.exists()
         if (left or is_saved) and self._resumable and not (self._overwrite or self._resume):
             raise unfinished_run(self.place)
-        if self._saved is not None and is_saved and self._resume:
-            self._saved.fetch()
-            left = self._is_staged()
         if not self._resume or not left:
             self._clear()
         if self._saved is not None and not self._resume:
             self._saved.remove()
         self._in_force = read_published(self._folder)
+        if self._saved is not None and is_saved and self._resume and (self._overwrite or self._in_force is None):
+            self._saved.fetch()
+            left = self._is_staged()
         replacing = self._overwrite or (self._adds and self._in_force is not None)
         finished = self._resume and self._in_force is not None and not left and not replacing
         self._is_done = finished or self._upload.begin(self._in_force, replacing=replacing, resume=self._resume)
@@ -234,6 +234,8 @@ class _RemoteFolder(_RemoteDestination):
         self._is_sending = True
         if self._is_done:
             self._upload.clean_up()
+            if self._saved is not None:
+                self._saved.remove()
             return
         files = files_in_force(self.path)
         before = self._in_force or Published()

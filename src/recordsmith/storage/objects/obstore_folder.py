@@ -11,6 +11,7 @@ it is tried again.
 
 from __future__ import annotations
 
+import importlib
 import os
 import random
 import time
@@ -184,7 +185,7 @@ class ObstoreFolder(ObjectFolder):
 
     @property
     def _errors(self) -> Any:
-        return import_extra("obstore.exceptions", extra="remote", purpose="Reading and writing remote files")
+        return _obstore("exceptions")
 
     @cached_property
     def _settings(self) -> Settings:
@@ -192,7 +193,7 @@ class ObstoreFolder(ObjectFolder):
 
     @cached_property
     def _store(self) -> Any:
-        stores = import_extra("obstore.store", extra="remote", purpose="Reading and writing remote files")
+        stores = _obstore("store")
         limit = time_limit()
         settings = self._settings
         options: dict[str, Any] = {
@@ -251,6 +252,11 @@ class ObstoreFolder(ObjectFolder):
         return ConditionFailedError(
             "Another program has written this remote file in the meantime.", path=self.shown(key)
         )
+
+
+def _obstore(part: str) -> Any:
+    import_extra("obstore", extra="remote", purpose="Reading and writing remote files")
+    return importlib.import_module(f"obstore.{part}")
 
 
 def _facts(meta: Any, key: str | None = None) -> ObjectFacts:

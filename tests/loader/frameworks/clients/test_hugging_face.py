@@ -9,6 +9,17 @@ from tests.loader.frameworks.clients.running import run
 pytest.importorskip("transformers")
 pytest.importorskip("accelerate")
 
+SHOWN = {
+    "Accelerate": {
+        "feeds": "test_accelerate_and_trainer_are_fed_and_continue",
+        "several workers": "test_accelerate_and_trainer_are_fed_and_continue",
+    },
+    "Trainer of transformers": {
+        "feeds": "test_accelerate_and_trainer_are_fed_and_continue",
+        "resumes mid-epoch": "test_accelerate_and_trainer_are_fed_and_continue",
+    },
+}
+
 
 def test_accelerate_and_trainer_are_fed_and_continue():
     assert run("hugging_face_script.py") == {

@@ -9,6 +9,12 @@ from tests.loader.frameworks.clients.running import run
 
 pytest.importorskip("keras")
 
+SHOWN = {
+    "Keras on TensorFlow, PyTorch and JAX (`to_keras`)": {
+        "feeds": "test_every_batch_of_every_epoch_is_trained_on_once",
+    },
+}
+
 
 @pytest.mark.parametrize("backend", ["torch", "jax", pytest.param("tensorflow", marks=pytest.mark.proof)])
 def test_every_batch_of_every_epoch_is_trained_on_once(backend: str):

@@ -8,6 +8,15 @@ from tests.loader.frameworks.clients.running import run
 
 pytest.importorskip("lightning")
 
+SHOWN = {
+    "Lightning": {
+        "feeds": "test_training_continues_from_a_checkpoint_as_without_a_break",
+        "resumes mid-epoch": "test_training_continues_from_a_checkpoint_as_without_a_break",
+        "resumes at the end": "test_training_continues_from_a_checkpoint_as_without_a_break",
+        "several workers": "test_training_continues_from_a_checkpoint_as_without_a_break",
+    },
+}
+
 
 AS_WITHOUT_A_BREAK = {
     "whole": [[], ["0", "1", "2"]],

@@ -9,6 +9,15 @@ from tests.loader.frameworks.clients.running import run
 
 pytest.importorskip("torchdata")
 
+SHOWN = {
+    "torchdata's StatefulDataLoader": {
+        "feeds": "test_every_record_comes_once_in_each_epoch_after_a_resume",
+        "resumes mid-epoch": "test_every_record_comes_once_in_each_epoch_after_a_resume",
+        "resumes at the end": "test_every_record_comes_once_in_each_epoch_after_a_resume",
+        "several workers": "test_every_record_comes_once_in_each_epoch_after_a_resume",
+    },
+}
+
 AFTER = {"0": ["0", "1", "2"], "5": ["0[5:]", "1", "2"], str(COUNT): ["1", "2", "3"], "end": ["1", "2", "3"]}
 
 

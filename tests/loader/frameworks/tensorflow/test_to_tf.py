@@ -12,6 +12,13 @@ import pytest
 import recordsmith as rs
 from tests.loader.frameworks.framework_data import OPTIONAL, PLAIN, STEPS, numbered, numbers, our_threads, plain, write
 
+SHOWN = {
+    "TensorFlow (`to_tf`)": {
+        "feeds": "test_each_iteration_is_a_new_epoch",
+        "resumes mid-epoch": "test_a_restored_loader_goes_on_in_the_middle",
+    },
+}
+
 tf = pytest.importorskip("tensorflow")
 keras = pytest.importorskip("keras")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -107,5 +108,5 @@ def short_reason(error: BaseException) -> str:
     """
     text = str(error).split("\n\nArguments received")[0].split("\nArguments received")[0].strip()
     lines = " ".join(line.strip() for line in text.splitlines() if line.strip())
-    lines = lines.replace("\x1b[1m", "").replace("\x1b[0m", "")
+    lines = re.sub(r"\x1b\[[01]m|\{\{function_node .*?\}\} ?", "", lines)
     return f"{type(error).__name__}: {lines}"[:_LONGEST_REASON]

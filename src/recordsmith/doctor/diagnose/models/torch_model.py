@@ -26,6 +26,15 @@ __all__ = ["TorchProbe", "TorchTrainer"]
 
 _LOOKED_AT_ROWS = 64
 _SMALL = 1_000_000  # weights
+_ACTIVATIONS = {
+    "Softmax": "softmax",
+    "Sigmoid": "sigmoid",
+    "LogSoftmax": "log_softmax",
+    "Linear": "linear",
+    "Tanh": "tanh",
+    "ReLU": "relu",
+}
+_DIFFERENT_IN_TRAINING = ("Dropout", "Dropout1d", "Dropout2d", "BatchNorm1d", "BatchNorm2d", "BatchNorm3d")
 
 
 class TorchProbe(ModelProbe):
@@ -34,7 +43,7 @@ class TorchProbe(ModelProbe):
     def __init__(self, model: Any, loss: Any) -> None:
         self._model = model
         self._loss = loss
-        self._optimizers: dict[str, Any] = {}
+        self._known: dict[str, Any] = {}
 
     @classmethod
     def open(cls, model: Any, loss: Any) -> tuple[TorchProbe | None, str]:
@@ -43,7 +52,9 @@ class TorchProbe(ModelProbe):
             probe = cls(copy.deepcopy(model).eval(), loss)
         except Exception as error:  # noqa: BLE001 - a module may hold what cannot be copied
             return None, f"The model cannot be copied, so it was not tried: {short_reason(error)}"
-        probe._optimizers = optimizers_of(model)
+        probe._known = optimizers_of(model)
+        different = any(type(one).__name__ in _DIFFERENT_IN_TRAINING for one in model.modules())
+        probe._known["evaluating"] = different and not model.training
         return probe, ""
 
     def facts(self, batch: Batch) -> ModelFacts:
@@ -53,9 +64,10 @@ class TorchProbe(ModelProbe):
         known: dict[str, Any] = {"loss": loss_facts(self._loss, torch=True), "activation": _activation(self._model)}
         weights = list(self._model.parameters())
         known |= {"weights": len(weights), "learnt": sum(one.requires_grad for one in weights)}
-        known |= self._optimizers
-        known |= {"batch_norm": _batch_norm(self._model), "pretrained": _pretrained(self._model)}
+        known |= self._known
+        known["pretrained"] = _pretrained(self._model)
         turned: list[str] = []
+        norms: list[str] = []
         device = _device(self._model)
         seen: list[LayerInputs] = []
         handles = [
@@ -69,6 +81,11 @@ class TorchProbe(ModelProbe):
             for name, module in self._model.named_modules()
             if _takes_time_first(module)
         ]
+        handles += [
+            module.register_forward_pre_hook(_watching_norm(name, norms))
+            for name, module in self._model.named_modules()
+            if type(module).__name__ == "BatchNorm1d"
+        ]
         try:
             with torch.no_grad(), warnings.catch_warnings():
                 warnings.simplefilter("ignore")
@@ -79,7 +96,7 @@ class TorchProbe(ModelProbe):
             for handle in handles:
                 handle.remove()
         known |= _from_layers(seen)
-        known["time_first"] = turned[0] if turned else ""
+        known |= {"time_first": turned[0] if turned else "", "batch_norm": norms[0] if norms else ""}
         if not hasattr(answer, "detach"):
             return ModelFacts("torch", **known)
         known["output"] = output_facts(answer.detach().cpu().float().numpy())
@@ -215,9 +232,7 @@ def _activation(model: Any) -> str:
     last = model[-1]
     if type(last).__name__ == "Sequential":
         return _activation(last)
-    return {"Softmax": "softmax", "Sigmoid": "sigmoid", "LogSoftmax": "log_softmax", "Linear": "linear"}.get(
-        type(last).__name__, ""
-    )
+    return _ACTIVATIONS.get(type(last).__name__, "")
 
 
 def _watching(name: str, module: Any, seen: list[LayerInputs]) -> Any:
@@ -249,9 +264,14 @@ def _watching_time(name: str, rows: int, turned: list[str]) -> Any:
     return watched
 
 
-def _batch_norm(model: Any) -> str:
-    """Return the first layer that cannot be trained on a single row: statistics over one value do not exist."""
-    return next((name for name, module in model.named_modules() if type(module).__name__ == "BatchNorm1d"), "")
+def _watching_norm(name: str, found: list[str]) -> Any:
+    """Note layers that cannot be trained on a single row: of (1, values), each statistic is over one value."""
+
+    def watched(_module: Any, inputs: tuple[Any, ...]) -> None:
+        if inputs and getattr(inputs[0], "ndim", 0) == 2:
+            found.append(name)
+
+    return watched
 
 
 def _pretrained(model: Any) -> str:

@@ -14,10 +14,13 @@ from collections.abc import Callable
 from types import FrameType
 from typing import Any
 
-__all__ = ["DrawingThread", "PipelineHangs"]
+__all__ = ["DrawingThread", "PipelineHangs", "needs_own_thread"]
 
 _PACKAGE = os.path.dirname(os.path.abspath(sys.modules["recordsmith"].__file__ or ""))
 _LIBRARIES = (_PACKAGE + os.sep, sysconfig.get_paths()["stdlib"] + os.sep)
+
+
+_ABOUT_THREADS = ("only works in main thread", "same thread", "current event loop in thread", "not the main thread")
 
 
 class PipelineHangs(Exception):  # noqa: N818 - not an error of this program: it becomes a finding
@@ -27,12 +30,17 @@ class PipelineHangs(Exception):  # noqa: N818 - not an error of this program: it
 class DrawingThread:
     """Calls functions one after the other in a thread, until the time is over.
 
+    Attributes:
+        in_caller: they are called in the caller's thread instead: some objects, as connections of sqlite3, cannot be
+            used in another thread than the one that made them.
+
     >>> DrawingThread(seconds=10).call(lambda: 1 + 1)
     2
     """
 
     def __init__(self, seconds: float) -> None:
         self._until = time.monotonic() + seconds
+        self.in_caller = False
         self._asked: queue.SimpleQueue[Callable[[], Any]] = queue.SimpleQueue()
         self._answers: queue.SimpleQueue[tuple[Any, BaseException | None]] = queue.SimpleQueue()
         # A daemon: a thread that hangs must not keep the program from ending.
@@ -46,6 +54,8 @@ class DrawingThread:
         Raises:
             PipelineHangs: the time is over; do not use the thread any more.
         """
+        if self.in_caller:
+            return function()
         self._asked.put(function)
         try:
             value, error = self._answers.get(timeout=max(self._until - time.monotonic(), 0.1))
@@ -79,6 +89,16 @@ class DrawingThread:
             if frame is not None:
                 return _shown(frame)
         return ""
+
+
+def needs_own_thread(error: BaseException) -> bool:
+    """Whether an error says that something cannot be used in another thread.
+
+    >>> needs_own_thread(ValueError("signal only works in main thread of the main interpreter"))
+    True
+    """
+    text = str(error).lower()
+    return any(words in text for words in _ABOUT_THREADS)
 
 
 def _end() -> None:

@@ -114,6 +114,7 @@ class ModelFacts:
         pretrained: the name of a well-known network in it whose weights are trained; empty without one.
         other_optimizer: the program has no optimizer of this model, but one of weights of the same shapes whose model
             does not exist any more.
+        evaluating: a PyTorch module with dropout or batch normalisation that is in evaluation mode.
         optimizer: the type of the optimizer that trains it; empty where it is not known.
         learning_rate: that of the optimizer.
     """
@@ -136,6 +137,7 @@ class ModelFacts:
     batch_norm: str = ""
     pretrained: str = ""
     other_optimizer: bool = False
+    evaluating: bool = False
     optimizer: str = ""
     learning_rate: float | None = None
 

@@ -363,6 +363,7 @@ class WorkerFacts:
         same_rows: every worker gives the same rows as the first one.
         shared_generator: the attribute of the dataset with a generator that its rows draw from; empty without one.
         seeded_alike: what has the same random numbers: "workers", "epochs", or nothing.
+        reseeds: which random numbers the dataset seeds anew for each row: "numpy", "random", or nothing.
         needs_set_epoch: the type of a sampler whose `set_epoch` was never called; empty without one.
         subsets: how many rows the Subsets have that the program made of this dataset.
     """
@@ -373,6 +374,7 @@ class WorkerFacts:
     same_rows: bool = False
     shared_generator: str = ""
     seeded_alike: str = ""
+    reseeds: str = ""
     needs_set_epoch: str = ""
     subsets: tuple[int, ...] = ()
 

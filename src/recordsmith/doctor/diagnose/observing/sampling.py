@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from recordsmith.doctor.diagnose.observing.batch import Batch, Values, read_batch
-from recordsmith.doctor.diagnose.observing.drawing import DrawingThread, PipelineHangs
+from recordsmith.doctor.diagnose.observing.drawing import DrawingThread, PipelineHangs, needs_own_thread
 from recordsmith.doctor.diagnose.observing.observations import EpochFacts
 from recordsmith.doctor.diagnose.pipelines import Pipeline
 from recordsmith.workers.progress_display import OnPhase
@@ -133,6 +133,9 @@ def _sample(
         batches = None  # it is in use, and cannot be closed
         return SampledEpoch(found, whole, waited, failure, hangs=str(error))
     except Exception as error:  # noqa: BLE001 - whatever a pipeline raises is what the report is about
+        if needs_own_thread(error) and not thread.in_caller:
+            thread.in_caller = True
+            return _sample(thread, begin, limit, seconds, kept_bytes, progress, with_index=with_index)
         failure = f"{type(error).__name__}: {error}"
     finally:
         close = getattr(batches, "close", None)

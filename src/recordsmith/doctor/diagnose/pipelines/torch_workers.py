@@ -7,6 +7,7 @@ import pickle
 import random
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -33,25 +34,33 @@ def look_at_workers(loader: Any) -> dict[str, Any]:
     }
     if facts["iterable"] or dataset is None or not hasattr(dataset, "__getitem__"):
         return facts
-    if count and getattr(loader, "worker_init_fn", None) is None:
-        facts["shared_generator"] = _drawn_generator(dataset)
-    elif count and _draws_from_numpy(dataset):
-        facts["seeded_alike"] = _seeds(loader, torch)
+    with _generators_kept(dataset) as generators:
+        facts["reseeds"] = _reseeds(dataset)
+        if count and getattr(loader, "worker_init_fn", None) is None:
+            facts["shared_generator"] = _drawn_generator(dataset, generators)
+        elif count and _draws_from_numpy(dataset):
+            facts["seeded_alike"] = _seeds(loader, torch)
     return facts
 
 
-def _drawn_generator(dataset: Any) -> str:
-    """Return the name of a generator in the dataset that its rows draw from."""
+@contextmanager
+def _generators_kept(dataset: Any) -> Iterator[dict[str, Any]]:
+    """Give the generators of a dataset by the names of their attributes, and put their states back."""
     generators = dict(_generators(dataset))
-    if not generators:
-        return ""
     before = {name: _state(one) for name, one in generators.items()}
     try:
-        _ask(dataset)
-        return next((name for name, one in generators.items() if _state(one) != before[name]), "")
+        yield generators
     finally:
         for name, one in generators.items():
             _set_state(one, before[name])
+
+
+def _drawn_generator(dataset: Any, generators: dict[str, Any]) -> str:
+    """Return the name of a generator in the dataset that its rows draw from."""
+    before = {name: _state(one) for name, one in generators.items()}
+    if generators:
+        _ask(dataset)
+    return next((name for name, one in generators.items() if _state(one) != before[name]), "")
 
 
 def _draws_from_numpy(dataset: Any) -> bool:
@@ -63,10 +72,27 @@ def _draws_from_numpy(dataset: Any) -> bool:
         np.random.set_state(before)  # noqa: NPY002 - as above
 
 
-def _ask(dataset: Any) -> None:
+def _reseeds(dataset: Any) -> str:
+    """Return which global random numbers are the same after each row, whatever they were before."""
+    states = []
+    before = np.random.get_state(), random.getstate()  # noqa: NPY002 - the global numbers are what is asked about
+    try:
+        for place in range(2):
+            np.random.seed(place)  # noqa: NPY002 - as above
+            random.seed(place)
+            _ask(dataset, range(place, place + 1))
+            states.append((pickle.dumps(np.random.get_state()), random.getstate()))  # noqa: NPY002 - as above
+    finally:
+        np.random.set_state(before[0])  # noqa: NPY002 - as above
+        random.setstate(before[1])
+    same = [name for name, one, other in zip(("numpy", "random"), *states, strict=True) if one == other]
+    return same[0] if same else ""
+
+
+def _ask(dataset: Any, places: range = range(_TRIED_ROWS)) -> None:
     """Ask for some rows. Some augmentations are drawn for some rows only."""
     try:
-        for place in range(min(_TRIED_ROWS, len(dataset))):
+        for place in places[: len(dataset)]:
             dataset[place]
     except Exception:  # noqa: BLE001 - sampling tells what a dataset raises; here nothing is known then
         return

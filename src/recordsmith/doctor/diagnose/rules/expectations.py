@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 
 from recordsmith.doctor.diagnose.observing.observations import Observations
 from recordsmith.doctor.diagnose.rules.wording import at, begin
@@ -11,6 +12,12 @@ from recordsmith.rules import Finding, Severity, rule
 __all__ = ["EXPECTATION_RULES"]
 
 _LEAST_SIDE = 8
+_RANGES: dict[str, tuple[float | None, float | None]] = {
+    "sigmoid": (0, 1),
+    "tanh": (-1, 1),
+    "relu": (0, None),
+    "softmax": (0, 1),
+}
 
 
 @rule("T066", "mask-with-fractions", Severity.WARNING)
@@ -105,29 +112,42 @@ def pretrained_scaling(observed: Observations) -> Iterator[Finding]:
         )
 
 
-@rule("T069", "boxes-outside", Severity.WARNING)
-def boxes_outside(observed: Observations) -> Iterator[Finding]:
-    """The target is boxes in pixels, and the output of the model cannot leave 0 to 1.
+@rule("T069", "output-cannot-reach-target", Severity.WARNING)
+def output_cannot_reach_target(observed: Observations) -> Iterator[Finding]:
+    """The activation of the last layer cannot give values as large, or as small, as the targets of a regression.
+
+    A sigmoid gives 0 to 1, a tanh -1 to 1, a ReLU no negative values. At least 5 % of the targets must be outside.
 
     Why it matters:
-        The loss can never get small, and all boxes end at the border.
+        The loss can never get small, and outputs stay at the end of the range, where gradients vanish.
 
     Example:
-        A sigmoid before boxes of 0 to 640.
+        A sigmoid before boxes in pixels (0 to 640); a ReLU before temperatures, of which some are negative.
 
     Fix:
-        Divide the boxes by the width and height of the image.
+        No activation in the last layer of a regression, or targets that are scaled to its range.
     """
     model, target = observed.model, observed.target
-    if model is None or model.output is None or target is None or not target.shape or target.shape[-1] != 4:
+    if model is None or model.loss is None or model.loss.kind != "regression" or target is None:
         return
-    bounded = model.activation == "sigmoid"
-    if bounded and model.loss is not None and model.loss.kind == "regression" and (target.max or 0) > 1.5:
-        yield boxes_outside.finding(
-            f"The target is boxes of {target.min:.3g} to {target.max:.3g}, and the output of the model (sigmoid) is "
-            "between 0 and 1.",
-            location=at(target),
-        )
+    low, high = _RANGES.get(model.activation, (None, None))
+    histogram = target.histogram
+    if histogram is None or target.min is None or target.max is None or (low is None and high is None):
+        return
+    middles = [(left + right) / 2 for left, right in pairwise(histogram.edges)]
+    outside = sum(
+        count
+        for middle, count in zip(middles, histogram.counts, strict=True)
+        if (low is not None and middle < low) or (high is not None and middle > high)
+    )
+    if outside < 0.05 * sum(histogram.counts):
+        return
+    limits = "no negative values" if high is None else f"values from {low:g} to {high:g}"
+    yield output_cannot_reach_target.finding(
+        f"The last layer ({model.activation}) gives {limits}, and the target goes from {target.min:.3g} to "
+        f"{target.max:.3g}: the output cannot reach it.",
+        location=at(target),
+    )
 
 
-EXPECTATION_RULES = (mask_with_fractions, time_before_rows, pretrained_scaling, boxes_outside)
+EXPECTATION_RULES = (mask_with_fractions, time_before_rows, pretrained_scaling, output_cannot_reach_target)

@@ -11,6 +11,8 @@ from recordsmith.wording.numbers import count_text
 
 __all__ = ["LOADING_RULES"]
 
+_GLOBAL = {"numpy": "numpy's random numbers", "random": "Python's random numbers"}
+
 
 @rule("T019", "pipeline-hangs", Severity.ERROR)
 def pipeline_hangs(observed: Observations) -> Iterator[Finding]:
@@ -44,7 +46,7 @@ def pipeline_hangs(observed: Observations) -> Iterator[Finding]:
 
 @rule("T048", "fed-same-random-numbers", Severity.WARNING)
 def workers_draw_alike(observed: Observations) -> Iterator[Finding]:
-    """The workers of a DataLoader draw the same random numbers, or draw the same ones in every epoch.
+    """The rows or workers of a DataLoader draw the same random numbers, or draw the same ones in every epoch.
 
     Each worker process gets a copy of the dataset. A generator that is stored in the dataset is copied with its state,
     when an epoch begins. Likewise a `worker_init_fn` that sets a fixed seed. Both are tried out: rows are asked for and
@@ -56,14 +58,21 @@ def workers_draw_alike(observed: Observations) -> Iterator[Finding]:
 
     Example:
         `self.rng = np.random.default_rng(0)` in `__init__`, used in `__getitem__`, with `num_workers=4`;
-        `worker_init_fn=lambda worker: np.random.seed(0)`.
+        `worker_init_fn=lambda worker: np.random.seed(0)`; `random.seed(0)` in `__getitem__`.
 
     Fix:
         Make the generator in the worker, from PyTorch's seed, which is different for each worker and epoch:
         `np.random.default_rng(torch.initial_seed())` in a `worker_init_fn`, or when it is first used.
     """
     workers = observed.workers
-    if workers is None or not workers.count:
+    if workers is None:
+        return
+    if workers.reseeds:
+        yield workers_draw_alike.finding(
+            f"The dataset sets the seed of {_GLOBAL[workers.reseeds]} for each row: all rows are augmented with the "
+            "same random numbers, in every epoch.",
+            advice="Remove the seed from __getitem__. Set it once, at the beginning of the program.",
+        )
         return
     count = count_text(workers.count, "worker")
     if workers.shared_generator:

@@ -250,6 +250,28 @@ def learning_rate(observed: Observations) -> Iterator[Finding]:
         )
 
 
+@rule("T089", "evaluation-mode", Severity.INFO)
+def evaluation_mode(observed: Observations) -> Iterator[Finding]:
+    """The PyTorch module is in evaluation mode, and has layers that work differently in training.
+
+    Why it matters:
+        If the training loop does not call `model.train()`, dropout is off and batch normalisation keeps its initial
+        statistics.
+
+    Example:
+        A validation function calls `model.eval()`, and nothing calls `model.train()` afterwards.
+
+    Fix:
+        Call `model.train()` at the beginning of each epoch. Nothing, if the loop does.
+    """
+    if observed.model is not None and observed.model.evaluating:
+        yield evaluation_mode.finding(
+            "The model is in eval mode: dropout and batch normalisation do not work as in training unless the loop "
+            "calls model.train().",
+            corrected="model.train()",
+        )
+
+
 TRAINING_RULES = (
     input_slower_than_model,
     loss_not_a_number,
@@ -260,4 +282,5 @@ TRAINING_RULES = (
     last_batch_of_one,
     optimizer_of_other_weights,
     learning_rate,
+    evaluation_mode,
 )

@@ -40,7 +40,8 @@ def read_paths(serialized: Value | None) -> Iterator[Value]:
 def paths_meet(read: Iterable[Value], written: Iterable[Value]) -> bool:
     """Tell whether a file that is read is certainly one that is written: by the same variable, or by a name that fits.
 
-    >>> paths_meet([Literal("data/train-*.tfrecord")], [Operation("text", (Literal("data/train-"), Literal(3)))])
+    >>> name = Operation("text", (Literal("data/train-"), Parameter("number"), Literal(".tfrecord")))
+    >>> paths_meet([Literal("data/train-*.tfrecord")], [name])
     True
     >>> paths_meet([Literal("a.tfrecord")], [Literal("b.tfrecord")])
     False
@@ -53,7 +54,8 @@ def paths_meet(read: Iterable[Value], written: Iterable[Value]) -> bool:
 def are_known(paths: Iterable[Value]) -> bool:
     """Tell whether the source says what all of these files are called."""
     pieces = [one for value in paths for one in _pieces(value)]
-    return bool(pieces) and all(_pattern(one) is not None for one in pieces)
+    patterns = [_pattern(one) for one in pieces]
+    return bool(pieces) and all(one is not None and "*" not in os.path.dirname(one) for one in patterns)
 
 
 def _pieces(value: Value) -> Iterator[Value]:
@@ -76,13 +78,22 @@ def _meets(read: Value, written: Value) -> bool:
     one, other = _pattern(read), _pattern(written)
     if one is None or other is None:
         return False
-    shared = {id(part) for part in walk(read) if isinstance(part, Parameter | Call)}
-    common = any(id(part) in shared for part in walk(written) if isinstance(part, Parameter | Call))
+    parts, others = _unknown_parts(read), _unknown_parts(written)
+    if one == other and parts == others and len(parts) >= one.count("*"):
+        return True
+    folders = os.path.dirname(one), os.path.dirname(other)
+    if folders[0] != folders[1] or ("*" in folders[0] and not set(parts) & set(others)):
+        return False
     names = os.path.basename(one), os.path.basename(other)
     plain = [re.sub(r"\*+|\?|\[.*?\]", "0", name) for name in names]
     fits = fnmatch.fnmatch(plain[1], names[0]) or fnmatch.fnmatch(plain[0], names[1])
     letters = [re.sub(r"[^A-Za-z]", "", name.partition(".")[0].replace("*", "")) for name in names]
-    return fits and (common or min(map(len, letters)) >= _LEAST_LETTERS)
+    return fits and min(map(len, letters)) >= _LEAST_LETTERS
+
+
+def _unknown_parts(value: Value) -> list[int]:
+    """The variables that a path is made of, in their order."""
+    return [id(part) for part in walk(value) if isinstance(part, Parameter | Call) and part is not value]
 
 
 def _pattern(value: Value) -> str | None:

@@ -207,7 +207,9 @@ def mask_interpolated(program: Program) -> Iterator[Finding]:
         if call.node is None or id(call.node) in seen or not isinstance(call.node, ast.Call):
             continue
         subject = _resized(call)
-        if subject is None or not is_mask(subject) or _is_thresholded(call, subject):
+        owner = function_of(call.expression)
+        prepares = isinstance(owner, ast.FunctionDef) and re.search(_PREPARES, owner.name)
+        if not prepares or subject is None or not is_mask(subject) or _is_thresholded(call, subject):
             continue
         seen.add(id(call.node))
         yield program.finding(
@@ -216,6 +218,9 @@ def mask_interpolated(program: Program) -> Iterator[Finding]:
             f"`{ast.unparse(subject)}` is resized with interpolation, which mixes the class numbers of neighbouring "
             "pixels: use the nearest value.",
         )
+
+
+_PREPARES = r"^__(getitem|call|iter)__$|load|read|prepar|preproc|transform|augment|dataset|resize|collate|get_|parse"
 
 
 def _resized(call: Call) -> ast.expr | None:
@@ -276,7 +281,11 @@ def _is_thresholded(call: Call, subject: ast.expr) -> bool:
     return (
         compared
         or isinstance(inside, ast.Compare)
-        or bool(re.search(r"soft|alpha|prob|logit|pred|heat|visual|show|saliency|attention", ast.unparse(subject)))
+        or bool(
+            re.search(
+                r"soft|alpha|output|result|prob|logit|pred|heat|visual|show|saliency|attention", ast.unparse(subject)
+            )
+        )
     )
 
 

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 
 from recordsmith.doctor.lint.interpreter.values import Call, Object, walk
-from recordsmith.doctor.lint.libraries.control_flow import conditions_around, loops_around, root_of
+from recordsmith.doctor.lint.libraries.control_flow import conditions_around, enclosing, loops_around, root_of
 from recordsmith.doctor.lint.libraries.pipelines import Pipeline
 from recordsmith.doctor.lint.libraries.torch_modules import is_optimizer, key_of
 from recordsmith.doctor.lint.libraries.torch_training import Step, receiver_text, training_steps
@@ -38,10 +38,10 @@ def _trained(program: Program) -> set[object]:
 def _models_of(step: Step) -> set[object]:
     """What stands for the models that a step changes; nothing if that is not known."""
     optimizer = step.call.args[0] if step.call.args and is_optimizer(step.call.args[0]) else step.call.receiver
-    given = optimizer.args[0] if isinstance(optimizer, Call) and is_optimizer(optimizer) and optimizer.args else None
+    given = optimizer.argument(0, "params") if isinstance(optimizer, Call) and is_optimizer(optimizer) else None
     calls = [one for one in walk(given, 200) if isinstance(one, Call) and one.name.endswith("parameters")]
     whole = {id(part) for one in calls for part in walk(one.receiver, 20) if isinstance(part, Call | Object)}
-    return whole | {part for one in calls for part in (key_of(one), receiver_text(one))}
+    return whole | {key_of(one) for one in calls}
 
 
 def _has_modes(program: Program, step: Step) -> bool:
@@ -95,6 +95,7 @@ def stays_in_eval_mode(program: Program) -> Iterator[Finding]:
         if not any(one.kind == "step" for one in mine):
             continue
         loops = list(dict.fromkeys(loop for one in mine if one.kind == "backward" for loop in one.loops))
+        loops = [loop for loop in loops if getattr(loop, "source", None) is program.source]
         culprit = _left_in_eval(mine, None, trained)
         for loop in loops:
             if culprit is None:
@@ -128,7 +129,7 @@ def _left_in_eval(steps: list[Step], loop: ast.AST | None, trained: set[object])
         elif step.kind == "step":
             models = _models_of(step)
             left = [one for one in state.values() if one is not None]
-            found = next((one for one in left if not models or {one.key, receiver_text(one.call)} & models), None)
+            found = next((one for one in left if not models or one.key in models), None)
             if found is not None and not _is_test_loop(step.loop):
                 return found
     return None
@@ -160,10 +161,15 @@ def never_in_eval_mode(program: Program) -> Iterator[Finding]:
     if not any(one.kind == "backward" for one in steps):
         return
     for loop, pipeline in _test_loops(program):
-        inside = [call for call in program.calls if loop in loops_around(call)]
-        if not inside or any(one.call in inside for one in steps if one.kind in ("step", "eval")):
-            continue
-        if _mode_at(program, steps, inside[0]) == "train":
+        ways: dict[tuple[ast.Call, ...], list[Call]] = {}  # a function may train with one call and test with another
+        for call in program.calls:
+            if loop in loops_around(call):
+                way = tuple(site for site in call.via if not any(parent is loop for parent, _ in enclosing(site)))
+                depth = next((place for place, site in enumerate(call.via) if site not in way), len(way))
+                ways.setdefault(call.via[:depth], []).append(call)
+        busy = {id(one.call) for one in steps if one.kind in ("step", "eval", "backward")}
+        testing = [calls[0] for calls in ways.values() if not any(id(call) in busy for call in calls)]
+        if testing and _mode_at(program, steps, testing[0]) == "train":
             yield program.finding(
                 never_in_eval_mode,
                 loop,

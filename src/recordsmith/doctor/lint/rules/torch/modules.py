@@ -52,7 +52,7 @@ def layers_not_registered(program: Program) -> Iterator[Finding]:
             looped = re.search(
                 rf"for [^\n]* in [^\n]*self\.{re.escape(name)}\b[^\n]*:\n[^\n]*(add_module|setattr|register)", body
             )
-            if used > 1 and not wrapped and not looped:
+            if used > 1 and not wrapped and not looped and not re.search(r"setattr\(self|add_module\(", body):
                 yield program.finding(
                     layers_not_registered,
                     value.node,
@@ -165,9 +165,10 @@ def parameters_not_trained(program: Program) -> Iterator[Finding]:
 
 
 def _steps_later(statements: list[ast.stmt]) -> bool:
-    """Something is trained after it, or may be: an optimizer takes a step, or a function is called that may do so."""
+    """Something is trained after it, or may be: a step is taken, it is returned, or a function may train with it."""
     return any(
-        (isinstance(node, ast.Attribute) and node.attr in ("step", "backward", "fit", "train"))
+        (isinstance(node, ast.Return) and node.value is not None)
+        or (isinstance(node, ast.Attribute) and node.attr in ("step", "backward", "fit", "train"))
         or (isinstance(node, ast.Name) and "train" in node.id)
         for statement in statements
         for node in ast.walk(statement)

@@ -51,8 +51,18 @@ def classes_numbered_unsorted(program: Program) -> Iterator[Finding]:
             call.expression,
             f"Classes are numbered in the order of {kind}, which is not certain: the same class may get another number "
             "in the next run or on another machine.",
-            severity=Severity.INFO if kind == "a set" and not saved else None,
+            severity=Severity.INFO if (kind == "a set" and not saved) or not _gives_labels(program) else None,
         )
+
+
+def _gives_labels(program: Program) -> bool:
+    """The class numbers are used: a dataset returns them, or a loss for classes takes them."""
+    if program.mentions(r"[Cc]ross_?[Ee]ntropy|nll_loss|NLLLoss|num_classes"):
+        return True
+    getters = [one for one in ast.walk(program.source.tree) if isinstance(one, ast.FunctionDef)]
+    returns = [node for one in getters if one.name == "__getitem__" for node in ast.walk(one)]
+    texts = [ast.unparse(node) for node in returns if isinstance(node, ast.Return)]
+    return any(re.search(r"label|target|class|\bcls\b|\by\b", text) for text in texts)
 
 
 def _unsorted(value: Value) -> str | None:

@@ -126,6 +126,7 @@ def whole_set_instead_of_split(program: Program) -> Iterator[Finding]:
                 train.source.call.expression,
                 f"{program.name_of(train)} reads the whole dataset, and {program.name_of(test)} a split of it: the "
                 "model is trained on its validation data.",
+                severity=Severity.WARNING,
             )
     for train, test in itertools.product(loaders, loaders):
         first, second = (_sampler(one) for one in (train, test))

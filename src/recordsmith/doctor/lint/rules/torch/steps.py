@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 
 from recordsmith.doctor.lint.edits import Edit
-from recordsmith.doctor.lint.libraries.control_flow import conditions_around, statement_of
+from recordsmith.doctor.lint.libraries.control_flow import conditions_around, root_of, statement_of
 from recordsmith.doctor.lint.libraries.torch_modules import is_optimizer
 from recordsmith.doctor.lint.libraries.torch_training import Step, optimizers, receiver_text, training_steps
 from recordsmith.doctor.lint.program import Program
@@ -126,7 +126,8 @@ def gradients_not_applied(program: Program) -> Iterator[Finding]:
     made = optimizers(program.calls)
     backwards, steps, clears = (_steps(program, kind) for kind in ("backward", "step", "zero"))
     in_loop = [one for one in backwards if one.loops]
-    if made and in_loop and not program.mentions(_STEPS):
+    near = bool(in_loop) and any(root_of(one) is in_loop[0].root for one in made)
+    if near and not program.mentions(_STEPS):
         yield program.finding(
             gradients_not_applied,
             in_loop[0].call.expression,

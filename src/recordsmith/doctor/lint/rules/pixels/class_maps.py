@@ -34,10 +34,11 @@ def class_map_interpolated(program: Program) -> Iterator[Finding]:
     Fix:
         Take the nearest value: `tf.image.resize(mask, (128, 128), method="nearest")`.
     """
-    scaled = _scaled_later(program)
-    targets = _class_targets(program)
-    for call in program.calls:
-        if not _interpolates(call) or call.node is None or id(call) in scaled:
+    resized = [one for one in program.calls if _interpolates(one) and one.node is not None]
+    scaled = _scaled_later(program) if resized else set()
+    targets = _class_targets(program) if resized else set()
+    for call in resized:
+        if id(call) in scaled:
             continue
         if any(isinstance(one, Operation) and one.operator in ("/", "compare") for one in walk(call, 40)):
             continue

@@ -111,14 +111,6 @@ def target_among_features(program: Program) -> Iterator[Finding]:
     Fix:
         Drop the target too: `x = df.drop(columns=["id", "price"])`.
     """
-    changed = {id(one.receiver) for one in program.calls if _changes_columns(one)}
-    deleted = {
-        ast.unparse(target.value)
-        for node in ast.walk(program.source.tree)
-        if isinstance(node, ast.Delete)
-        for target in node.targets
-        if isinstance(target, ast.Subscript)
-    }
     if any(_SELECTS_COLUMNS.fullmatch(one.name) for one in program.calls):
         return  # a pipeline may take the columns that it needs
     pairs = [(call, call.args[0], call.args[1]) for call in program.calls if _is_split(call)]
@@ -130,6 +122,16 @@ def target_among_features(program: Program) -> Iterator[Finding]:
         and isinstance(use.model, Call)
         and _ESTIMATOR.fullmatch(use.model.name)
     ]
+    if not pairs:
+        return
+    changed = {id(one.receiver) for one in program.calls if _changes_columns(one)}
+    deleted = {
+        ast.unparse(target.value)
+        for node in ast.walk(program.source.tree)
+        if isinstance(node, ast.Delete)
+        for target in node.targets
+        if isinstance(target, ast.Subscript)
+    }
     for call, inputs, target in pairs:
         if not isinstance(target, Item) or target.attribute or not isinstance(target.index, Literal):
             continue

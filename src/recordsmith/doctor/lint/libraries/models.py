@@ -80,7 +80,9 @@ def _fits(compiled: Call, calls: list[Call]) -> list[Call]:
 
 
 def _in_loop(call: Call, calls: list[Call]) -> Iterator[CompiledModel]:
-    """What a call of a loss says about the model whose output it is given."""
+    """What a call of a loss says about the model whose output it is given; nothing, if a branch decides about it."""
+    if call.undecided:
+        return
     if call.name == "()":
         loss, from_logits = _loss(call.receiver) if isinstance(call.receiver, Call) else (None, None)
     elif call.name in _OF_SCORES:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 
 from recordsmith.doctor.lint.edits import after_arguments
-from recordsmith.doctor.lint.interpreter.values import Call, Element, Group, Literal, Operation, Symbol, walk
+from recordsmith.doctor.lint.interpreter.values import Call, Element, Group, Operation, walk
 from recordsmith.doctor.lint.libraries.models import compiled_models
 from recordsmith.doctor.lint.program import Program
 from recordsmith.rules import Finding, Severity, rule
@@ -15,6 +15,7 @@ from recordsmith.rules import Finding, Severity, rule
 __all__ = ["CLASS_MAP_RULES"]
 
 _MASK = re.compile(r"(^|_)(masks?|seg|segmentation|annotations?|label_?map|trimap)(_|$|\d)|mask$", re.IGNORECASE)
+_SCORES = re.compile(r"logit|prob|pred|score|soft|heat", re.IGNORECASE)
 _ROUNDS = re.compile(
     r"tensorflow\.(round|math\.round|greater\w*|one_hot)|numpy\.(round|rint|where)|cv2\.threshold|\.round"
 )
@@ -44,25 +45,20 @@ def class_map_interpolated(program: Program) -> Iterator[Finding]:
             continue
         if id(call) in targets or _is_called_mask(call.expression):
             source = getattr(call.expression, "source", program.source)
-            given = call.argument(2, "method")
-            edits = after_arguments(source, call.expression, 'method="nearest"') if given is None else None
+            edits = after_arguments(source, call.expression, 'method="nearest"')
             yield program.finding(
                 class_map_interpolated,
                 call.expression,
                 "A mask is resized with interpolation, which makes values between the class numbers: use the nearest "
                 "value instead.",
                 edits=edits,
-                certain=edits is not None,
+                certain=True,
             )
 
 
 def _interpolates(call: Call) -> bool:
-    if call.name != "tensorflow.image.resize":
-        return False
-    method = call.argument(2, "method")
-    if isinstance(method, Literal):
-        return str(method.value) in ("bilinear", "bicubic", "area", "lanczos3", "0", "2", "3")
-    return method is None or (isinstance(method, Symbol) and "NEAREST" not in method.path)
+    """It resizes by the default, which is bilinear; a method that is given was chosen."""
+    return call.name == "tensorflow.image.resize" and call.argument(2, "method") is None
 
 
 def _is_called_mask(node: ast.Call) -> bool:
@@ -71,7 +67,7 @@ def _is_called_mask(node: ast.Call) -> bool:
     parent = getattr(node, "parent", None)
     target = parent.targets[0] if isinstance(parent, ast.Assign) else None
     names = [one.id if isinstance(one, ast.Name) else "" for one in (given, target)]
-    return all(_MASK.search(name) for name in names)
+    return all(_MASK.search(name) and not _SCORES.search(name) for name in names)
 
 
 def _scaled_later(program: Program) -> set[int]:

@@ -33,10 +33,12 @@ def classes_numbered_unsorted(program: Program) -> Iterator[Finding]:
     Fix:
         Sort first: `enumerate(sorted(os.listdir(folder)))`.
     """
+    sorted_in_place = {id(one.receiver) for one in program.calls if one.name == ".sort"}
     for call in program.calls:
         if (
             call.name != "builtins.enumerate"
             or not call.args
+            or id(call.args[0]) in sorted_in_place
             or call.node is None
             or not program.mentions(r"\btorch\b")
         ):

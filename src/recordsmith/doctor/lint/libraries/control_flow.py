@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from recordsmith.doctor.lint.interpreter.values import Call
 
-__all__ = ["conditions_around", "enclosing", "loops_around", "root_of", "statement_of"]
+__all__ = ["conditions_around", "enclosing", "is_handed_over", "loops_around", "root_of", "statement_of"]
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef, ast.Module)
 _LOOPS = (ast.For, ast.AsyncFor, ast.While, ast.ListComp, ast.GeneratorExp, ast.SetComp, ast.DictComp)
@@ -54,6 +54,14 @@ def conditions_around(call: Call, loop: ast.AST | None = None) -> list[tuple[ast
             if isinstance(parent, ast.If) and parent in call.undecided and child is not parent.test:
                 found.append((parent, child in parent.body))
     return found
+
+
+def is_handed_over(call: Call) -> bool:
+    """Tell whether a call is in an inner function that was given to something else to run: nobody knows when."""
+    function = None if call.node is None else function_of(call.node)
+    if not isinstance(function, ast.FunctionDef) or function_of(function) is None or not call.via:
+        return False
+    return ast.unparse(call.via[-1].func).rpartition(".")[2] != function.name
 
 
 def root_of(call: Call) -> ast.AST | None:

@@ -74,7 +74,7 @@ def _late_shuffle(stages: list[Stage]) -> tuple[Stage, Stage] | None:
                 return None
             later = stages[number + 1 :]
             return None if any(one.is_batch or one.name == "unbatch" for one in later) else (batch, stage)
-        if stage.is_batch:
+        if stage.is_batch and stage.constant(0, "batch_size") != 1:  # batches of one are examples
             batch = batch or stage
     return None
 

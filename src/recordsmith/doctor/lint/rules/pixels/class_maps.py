@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 
 from recordsmith.doctor.lint.edits import after_arguments
-from recordsmith.doctor.lint.interpreter.values import Call, Element, Group, Operation, walk
+from recordsmith.doctor.lint.interpreter.values import Call, Element, Group, Literal, Operation, walk
 from recordsmith.doctor.lint.program import Program
 from recordsmith.rules import Finding, Severity, rule
 
@@ -16,7 +16,7 @@ __all__ = ["CLASS_MAP_RULES"]
 _MASK = re.compile(r"(^|_)(masks?|seg|segmentation|annotations?|label_?map|trimap)(_|$|\d)|mask$", re.IGNORECASE)
 _SCORES = re.compile(r"logit|prob|pred|score|soft|heat", re.IGNORECASE)
 _ROUNDS = re.compile(
-    r"tensorflow\.(round|math\.round|greater\w*|one_hot)|numpy\.(round|rint|where)|cv2\.threshold|\.round"
+    r"tensorflow\.(round|math\.round|greater\w*|one_hot|(math\.)?(multiply|divide\w*|reciprocal\w*))|numpy\.(round|rint|where)|cv2\.threshold|\.round"
 )
 
 
@@ -70,11 +70,13 @@ def _is_called_mask(node: ast.Call) -> bool:
 
 
 def _scaled_later(program: Program) -> set[int]:
-    """Masks that are made of 0 and 1 by a division, a comparison or a rounding afterwards: soft edges do no harm."""
+    """Masks that a division, a comparison or a rounding makes 0 and 1 later, and weights: soft edges do no harm."""
     found: set[int] = set()
     for value in (*program.operations, *program.calls):
         soft = isinstance(value, Operation) and value.operator in ("/", "compare")
-        if soft or (isinstance(value, Call) and _ROUNDS.fullmatch(value.name)):
+        weighs = isinstance(value, Operation) and value.operator == "*"
+        weighs = weighs and not any(isinstance(one, Literal) for one in value.parts())
+        if soft or weighs or (isinstance(value, Call) and _ROUNDS.fullmatch(value.name)):
             found |= {id(one) for part in value.parts() for one in walk(part, 40)}
     return found
 

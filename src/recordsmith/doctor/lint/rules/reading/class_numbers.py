@@ -48,6 +48,8 @@ def class_numbers_by_chance(program: Program) -> Iterator[Finding]:
         origin = None if source is None else _unsorted(source, sorted_later)
         if origin is None or origin.node is None or id(origin.node) in seen or not _is_about_classes(call, origin):
             continue
+        if _is_a_factor(call):
+            continue
         seen.add(id(origin.node))
         what = "a set" if origin.name == "builtins.set" else f"`{origin.name.rpartition('.')[2]}`"
         yield program.finding(
@@ -105,6 +107,18 @@ def _is_about_classes(call: Call, origin: Call) -> bool:
         if number is not None and isinstance(one, ast.For) and _appends_to_labels(one, number):
             return True
     return any(word in name.lower() for name in words for word in _LABEL_WORDS)
+
+
+def _is_a_factor(call: Call) -> bool:
+    """A comprehension multiplies by the number, as for a falling share of each class: it numbers nothing."""
+    match getattr(call.expression, "parent", None):
+        case ast.comprehension(target=ast.Tuple(elts=[ast.Name(id=number), *_])) as clause:
+            whole = getattr(clause, "parent", clause)
+            products = [one for one in ast.walk(whole) if isinstance(one, ast.BinOp) and isinstance(one.op, ast.Mult)]
+            used = [one for one in ast.walk(whole) if isinstance(one, ast.Name) and one.id == number]
+            inside = {id(part) for one in products for part in ast.walk(one)}
+            return all(id(one) in inside or isinstance(one.ctx, ast.Store) for one in used)
+    return False
 
 
 def _number_name(statement: ast.AST) -> str | None:

@@ -6,7 +6,7 @@ import ast
 import re
 from collections.abc import Iterator
 
-from recordsmith.doctor.lint.interpreter.values import Call, Group, Literal, Symbol, Value
+from recordsmith.doctor.lint.interpreter.values import Call, Group, Literal, Operation, Symbol, Value
 from recordsmith.doctor.lint.libraries.control_flow import function_of, statement_of
 from recordsmith.doctor.lint.libraries.torch_transforms import (
     applied_transforms,
@@ -211,6 +211,8 @@ def mask_interpolated(program: Program) -> Iterator[Finding]:
         prepares = isinstance(owner, ast.FunctionDef) and re.search(_PREPARES, owner.name)
         if not prepares or subject is None or not is_mask(subject) or _is_thresholded(call, subject):
             continue
+        if call.name == "cv2.resize" and _is_yes_or_no(call.argument(0, "src")):
+            continue
         seen.add(id(call.node))
         yield program.finding(
             mask_interpolated,
@@ -270,6 +272,15 @@ def _is_pillow(value: Value | None) -> bool:
     while isinstance(value, Call) and value.name in (".convert", ".crop", ".rotate", ".transpose"):
         value = value.receiver
     return isinstance(value, Call) and value.name in ("PIL.Image.open", "PIL.Image.fromarray")
+
+
+def _is_yes_or_no(value: Value | None) -> bool:
+    """A mask that a comparison made has two values: between them there is no other class, and OpenCV rounds."""
+    while isinstance(value, Call) and value.name == ".astype":
+        value = value.receiver
+    if isinstance(value, Call) and value.name == "numpy.where":
+        return len(value.args) == 3 and all(isinstance(one, Literal) for one in value.args[1:])
+    return isinstance(value, Operation) and value.operator == "compare"
 
 
 def _is_thresholded(call: Call, subject: ast.expr) -> bool:

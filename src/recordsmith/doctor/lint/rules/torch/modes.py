@@ -7,9 +7,15 @@ import re
 from collections.abc import Iterator
 
 from recordsmith.doctor.lint.interpreter.values import Call, Object, walk
-from recordsmith.doctor.lint.libraries.control_flow import conditions_around, enclosing, loops_around, root_of
+from recordsmith.doctor.lint.libraries.control_flow import (
+    conditions_around,
+    enclosing,
+    is_handed_over,
+    loops_around,
+    root_of,
+)
 from recordsmith.doctor.lint.libraries.pipelines import Pipeline
-from recordsmith.doctor.lint.libraries.torch_modules import is_optimizer, key_of
+from recordsmith.doctor.lint.libraries.torch_modules import is_module, is_optimizer, key_of
 from recordsmith.doctor.lint.libraries.torch_training import Step, receiver_text, training_steps
 from recordsmith.doctor.lint.program import Program
 from recordsmith.rules import Finding, Severity, rule
@@ -64,6 +70,8 @@ def _is_once_in_a_while(test: ast.expr) -> bool:
 
 def _is_sure(step: Step, loop: ast.AST | None) -> bool:
     """Nothing leaves it open whether a mode is set before the next training step."""
+    if is_handed_over(step.call):
+        return False
     for condition, in_body in conditions_around(step.call, loop):
         branch = condition.body if in_body else condition.orelse
         if not in_body or not _is_once_in_a_while(condition.test):
@@ -168,7 +176,11 @@ def never_in_eval_mode(program: Program) -> Iterator[Finding]:
                 depth = next((place for place, site in enumerate(call.via) if site not in way), len(way))
                 ways.setdefault(call.via[:depth], []).append(call)
         busy = {id(one.call) for one in steps if one.kind in ("step", "eval", "backward")}
-        testing = [calls[0] for calls in ways.values() if not any(id(call) in busy for call in calls)]
+        testing = [
+            calls[0]
+            for calls in ways.values()
+            if not any(id(call) in busy or _runs_it_elsewhere(call) for call in calls)
+        ]
         if testing and _mode_at(program, steps, testing[0]) == "train":
             yield program.finding(
                 never_in_eval_mode,
@@ -177,6 +189,14 @@ def never_in_eval_mode(program: Program) -> Iterator[Finding]:
                 "batch normalisation uses and learns from the batch.",
             )
             return
+
+
+def _runs_it_elsewhere(call: Call) -> bool:
+    """A thing of another library holds the model and runs it, as an explainer does: it may set the mode."""
+    holder = call.receiver
+    if call.name != "()" or not isinstance(holder, Call) or holder.name.startswith("torch.") or is_module(holder):
+        return False
+    return any(one is not holder and is_module(one) for one in walk(holder, 40))
 
 
 def _test_loops(program: Program) -> Iterator[tuple[ast.AST, Pipeline]]:

@@ -112,13 +112,13 @@ def whole_set_instead_of_split(program: Program) -> Iterator[Finding]:
         one, other = _dataset(train), _dataset(test)
         if not isinstance(one, Object | Call | Item) or train.source.call is None or test.source.call is None:
             continue
-        if one is other:
+        if one is other and program.named(test) != "training":  # a score of the training data may be wanted
             yield program.finding(
                 whole_set_instead_of_split,
                 test.source.call.expression,
                 f"{program.name_of(test)} reads the same dataset as {program.name_of(train)}: the model is tested on "
                 "the examples that it was trained on, not on a split of its own.",
-                severity=Severity.WARNING,
+                severity=Severity.WARNING if program.roles(test) else Severity.INFO,  # it may only be encoded
             )
         elif split_of(other) is not None and base_dataset(other) is one:
             yield program.finding(
@@ -172,7 +172,7 @@ def _trainer_splits(program: Program) -> Iterator[Finding]:
                 part = _is_same(whole, train)
             case _:
                 part = False
-        if part or nodes.get("train_dataset") == nodes.get("eval_dataset"):
+        if part or nodes.get("train_dataset", "") == nodes.get("eval_dataset"):
             yield program.finding(
                 whole_set_instead_of_split,
                 call.expression,

@@ -208,6 +208,7 @@ def scaled_twice(program: Program) -> Iterator[Finding]:
                     value.node,
                     f"These pixels are scaled again although {scaled} has brought them to 0..1 already: what is left "
                     "is all but black.",
+                    severity=Severity.INFO if program.source.cells and not program.roles(pipeline) else None,
                 )
     yield from _generators_scaling_twice(program)
     for model in program.models:

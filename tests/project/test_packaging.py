@@ -54,7 +54,7 @@ def test_every_optional_import_names_an_extra_that_installs_it():
 def test_all_is_everything_but_the_frameworks():
     named = re.fullmatch(r"recordsmith\[(.+)\]", EXTRAS["all"][0])
     assert named is not None
-    assert set(named[1].split(",")) == set(EXTRAS) - {"all", "tensorflow", "torch", "jax"}
+    assert set(named[1].split(",")) == set(EXTRAS) - {"all", "tensorflow", "torch", "jax", "keras", "lightning"}
 
 
 def test_nothing_but_what_is_declared_is_imported_at_the_top_of_a_module():

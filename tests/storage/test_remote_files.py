@@ -123,7 +123,7 @@ def test_a_failure_leaves_nothing_behind(storage: Any, tmp_path: Path, monkeypat
     assert [path for path in cache_folder().rglob("*") if path.is_file()] == []
 
 
-def test_nothing_is_written_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_storage_without_conditional_writes_is_not_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     with rs.RecordWriter("a.tfrecord") as writer:
         writer.write_columns({"n": np.arange(3)}, SCHEMA)
@@ -134,7 +134,7 @@ def test_nothing_is_written_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         lambda: rs.export("a.tfrecord", "memory://bucket/out.parquet"),
         lambda: rs.repair("a.tfrecord", "memory://bucket/out/b.tfrecord"),
     ):
-        with pytest.raises(rs.RecordsmithError, match="read, but not written"):
+        with pytest.raises(rs.RecordsmithError, match="no conditional writes"):
             write()
     assert [path.name for path in tmp_path.iterdir() if not path.name.startswith(".")] == ["a.tfrecord"]
 
@@ -147,7 +147,7 @@ def test_local_urls_are_not_copied(tmp_path: Path, storage: Any) -> None:
 
 
 def test_without_the_package_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    for package in ("fsspec", "obstore.store", "obstore.exceptions"):
+    for package in ("fsspec", "obstore", "obstore.store", "obstore.exceptions"):
         monkeypatch.setitem(sys.modules, package, None)
     for url in ("s3://bucket/a.tfrecord", "hf://datasets/a.tfrecord"):
         with pytest.raises(rs.MissingExtraError, match="recordsmith\\[remote\\]"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -126,3 +127,14 @@ def test_modules_beside_it_are_followed(tmp_path: Path) -> None:
 )
 def test_nothing_makes_it_fail_or_hang(text: str) -> None:
     follow(text)
+
+
+def test_a_changed_module_is_read_again(tmp_path: Path) -> None:
+    module = tmp_path / "data.py"
+    pipeline = "import tensorflow as tf\nds = tf.data.Dataset.range(9)"
+    module.write_text(f"{pipeline}.batch(2)\n")
+    status = module.stat()
+    assert stages("from data import ds", tmp_path) == {"batch"}
+    module.write_text(f"{pipeline}.batch(2).repeat()\n")
+    os.utime(module, ns=(status.st_atime_ns, status.st_mtime_ns))  # as copying tools leave it
+    assert stages("from data import ds", tmp_path) == {"batch repeat"}

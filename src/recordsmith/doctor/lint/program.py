@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import os
 import re
 from collections.abc import Collection, Iterator, Sequence
@@ -11,6 +12,7 @@ from typing import Any
 
 from recordsmith.doctor.lint.edits import Edit, apply_edits, call_span
 from recordsmith.doctor.lint.interpreter.values import Call, Item, Object, ProgramClass, Value
+from recordsmith.doctor.lint.libraries.models import CompiledModel, compiled_models
 from recordsmith.doctor.lint.libraries.parse_specs import ParseSpec, parse_specs
 from recordsmith.doctor.lint.libraries.pipelines import Pipeline, Stage, Use
 from recordsmith.doctor.lint.libraries.record_paths import are_known, paths_meet, read_paths
@@ -27,7 +29,7 @@ _TRAINING_NAME = re.compile(r"(^|_)(train|training|trn)", re.IGNORECASE)
 _TESTING_NAME = re.compile(r"(^|_)(val|valid|validation|test|testing|eval|evaluation|dev|holdout|infer)", re.IGNORECASE)
 
 
-@dataclass(slots=True)
+@dataclass
 class Program:
     r"""A module as the rules see it.
 
@@ -147,6 +149,11 @@ class Program:
                 return "training"
         return None
 
+    @functools.cached_property
+    def models(self) -> list[CompiledModel]:
+        """The models that it compiles, or whose output it gives to a loss; many rules ask for them."""
+        return list(compiled_models(self.calls))
+
     # --- what is read and written ------------------------------------------------------------------------------------
 
     @property
@@ -235,8 +242,7 @@ class Program:
 
     def mentions(self, pattern: str) -> bool:
         """Tell whether this program, or a module of the project that it imports, has code that a pattern matches."""
-        files = [one for one in (self.source, *self.modules) if re.search(pattern, one.text)]
-        return any(re.search(pattern, one.code) for one in files)
+        return any(one.mentions(pattern) for one in (self.source, *self.modules))
 
     def text(self, node: ast.AST) -> str:
         """The source of a node as it is."""
@@ -255,7 +261,7 @@ class Program:
 
     def alias(self, path: str) -> str:
         """How this program spells a thing of TensorFlow, as `tf.data.AUTOTUNE`."""
-        for statement in ast.walk(self.source.tree):
+        for statement in self.source.nodes:
             if isinstance(statement, ast.Import):
                 for name in statement.names:
                     if name.name in ("tensorflow", "tensorflow.compat.v1", "tensorflow.compat.v2"):

@@ -88,7 +88,8 @@ class ProjectInterpreter(Interpreter):
         if path in self.modules or len(self.modules) > _MOST_MODULES:
             return self.modules.get(path)
         self.modules[path] = None
-        source = _source_of(self._shown(path), os.stat(path).st_mtime_ns)
+        status = os.stat(path)
+        source = _source_of(self._shown(path), status.st_mtime_ns, status.st_size)
         if source is None:
             return None
         self.sources.append(source)
@@ -99,7 +100,7 @@ class ProjectInterpreter(Interpreter):
 
 
 @functools.lru_cache(maxsize=256)
-def _source_of(path: str, _changed: int) -> SourceFile | None:
+def _source_of(path: str, _changed: int, _size: int) -> SourceFile | None:
     """Read a module once for all programs that import it; its tree is never changed."""
     try:
         return read_source(path)

@@ -26,6 +26,7 @@ _MAGIC = re.compile(r"^(\s*)(?:[!%].*|\S*\?{1,2}\s*$|[\w, ]+=\s*[!%].*)")
 _CELL_MAGIC = re.compile(r"^\s*%%(\w+)")
 _LARGEST_PROGRAM = 8_000_000  # bytes
 _LARGEST_NOTEBOOK = 256_000_000  # mostly images in its outputs
+_MOST_PATTERNS = 64  # whose answers a file keeps
 _PYTHON_CELLS = {"time", "timeit", "capture", "prun", "writefile_no"}
 
 
@@ -49,6 +50,7 @@ class SourceFile:
     tree: ast.Module
     cells: list[tuple[int, int]] = field(default_factory=list)
     lines: list[str] = field(default_factory=list)
+    _mentioned: dict[str, bool] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @classmethod
     def parse(cls, path: str, text: str, cells: list[tuple[int, int]] | None = None) -> SourceFile:
@@ -71,7 +73,7 @@ class SourceFile:
                 advice="Correct it, or leave the file out.",
             ) from None
         made = cls(path, text, tree, cells or [], text.splitlines())
-        for node in ast.walk(tree):
+        for node in made.nodes:
             node.source = made  # type: ignore[attr-defined]
             for child in ast.iter_child_nodes(node):
                 child.parent = node  # type: ignore[attr-defined]
@@ -122,6 +124,24 @@ class SourceFile:
         """Return the source of a node as it is."""
         begin, end = self.span(node)
         return self.text[begin:end]
+
+    @functools.cached_property
+    def nodes(self) -> list[ast.AST]:
+        """All nodes of the tree, in the order of `ast.walk`, which is slow."""
+        return list(ast.walk(self.tree))
+
+    def mentions(self, pattern: str) -> bool:
+        r"""Tell whether its code matches a pattern; the answer is kept, as many programs import the same module.
+
+        >>> source = SourceFile.parse("a.py", "x = 1  # y\n")
+        >>> source.mentions(r"\bx\b"), source.mentions(r"\by\b")
+        (True, False)
+        """
+        if pattern not in self._mentioned:
+            if len(self._mentioned) >= _MOST_PATTERNS:
+                self._mentioned.clear()
+            self._mentioned[pattern] = bool(re.search(pattern, self.text) and re.search(pattern, self.code))
+        return self._mentioned[pattern]
 
     @functools.cached_property
     def code(self) -> str:

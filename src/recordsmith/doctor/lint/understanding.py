@@ -64,7 +64,7 @@ def _filled(program: Program) -> set[int]:
 
 def trains_or_reads(program: Program) -> bool:
     """Tell whether a program uses a library for training or for data at all."""
-    for node in ast.walk(program.source.tree):
+    for node in program.source.nodes:
         names = [one.name for one in node.names] if isinstance(node, ast.Import) else []
         names += [node.module or ""] if isinstance(node, ast.ImportFrom) and not node.level else []
         if any(name.partition(".")[0] in _LIBRARIES for name in names):

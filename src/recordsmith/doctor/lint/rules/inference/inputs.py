@@ -7,7 +7,6 @@ from collections.abc import Iterator
 
 from recordsmith.doctor.lint.interpreter.values import Call, Literal, Operation, Value
 from recordsmith.doctor.lint.libraries.fitting import ModelUse, model_uses
-from recordsmith.doctor.lint.libraries.models import compiled_models
 from recordsmith.doctor.lint.libraries.scaling import Scaling, scaling_of
 from recordsmith.doctor.lint.program import Program
 from recordsmith.rules import Finding, Severity, rule
@@ -145,7 +144,7 @@ def argmax_of_one_unit(program: Program) -> Iterator[Finding]:
     Fix:
         Compare with a threshold: `(model.predict(x) > 0.5).astype(int)`.
     """
-    units = {id(model.compile.receiver): model.units for model in compiled_models(program.calls)}
+    units = {id(model.compile.receiver): model.units for model in program.models}
     for call in program.calls:
         if call.name in ("numpy.argmax", "tensorflow.argmax", "tensorflow.math.argmax", "keras.ops.argmax"):
             given, axis = call.argument(0), call.argument(1, "axis")

@@ -44,7 +44,7 @@ def dropped_results(program: Program) -> Iterator[tuple[ast.Call, str, list[Edit
             message = f"`{name}` returns a new value, which is not used here: the line has no effect."
             severity = None if random else Severity.INFO if exported else Severity.WARNING
             yield call.expression, message, _kept(program, call), severity
-    for node in ast.walk(program.source.tree):
+    for node in program.source.nodes:
         if isinstance(node, ast.Call) and _is_statement(node):
             definition = _definition(program, node)
             if definition is not None and _only_returns(definition):

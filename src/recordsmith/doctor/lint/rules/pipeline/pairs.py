@@ -272,7 +272,7 @@ def _is_loose(program: Program, stage: Stage) -> bool:
     if stage.name != "with_options":
         return False
     options = stage.call.argument(0, "options")
-    for node in ast.walk(program.source.tree):
+    for node in program.source.nodes:
         match node:
             case ast.Assign(
                 targets=[ast.Attribute(attr="deterministic" | "experimental_deterministic")],

@@ -8,7 +8,6 @@ from collections.abc import Iterator
 
 from recordsmith.doctor.lint.edits import after_arguments
 from recordsmith.doctor.lint.interpreter.values import Call, Element, Group, Literal, Operation, walk
-from recordsmith.doctor.lint.libraries.models import compiled_models
 from recordsmith.doctor.lint.program import Program
 from recordsmith.rules import Finding, Severity, rule
 
@@ -85,7 +84,7 @@ def _scaled_later(program: Program) -> set[int]:
 def _class_targets(program: Program) -> set[int]:
     """What is the target of a loss for class numbers."""
     found: set[int] = set()
-    for model in compiled_models(program.calls):
+    for model in program.models:
         for pipeline in model.trained_on if model.loss == "sparse" else ():
             element = pipeline.element
             inner = element.of if isinstance(element, Element) and element.of is not None else element

@@ -59,7 +59,7 @@ def class_numbers_by_chance(program: Program) -> Iterator[Finding]:
             "same class gets another number.",
             edits=_sorted(program, origin),
             certain=True,
-            severity=None if kept or _numbered_twice(program, call) else Severity.INFO,
+            severity=None if kept or (origin.args and _numbered_twice(program, call)) else Severity.INFO,
         )
 
 

@@ -34,10 +34,9 @@ def sparse_used_as_dense(program: Program) -> Iterator[Finding]:
     """
     for call in program.calls:
         feature = parsed_feature_of(call.argument(0)) if _DENSE_ONLY.fullmatch(call.name) and call.args else None
-        source = getattr(call.node, "source", program.source)
-        if "SparseTensor" in source.text:
-            continue  # it asks which features are sparse
-        if feature is not None and feature.form == "variable":
+        if feature is None or feature.form != "variable":
+            continue
+        if "SparseTensor" not in getattr(call.node, "source", program.source).text:  # else it asks which are sparse
             yield program.finding(
                 sparse_used_as_dense,
                 call.expression,

@@ -127,7 +127,7 @@ def target_among_features(program: Program) -> Iterator[Finding]:
     changed = {id(one.receiver) for one in program.calls if _changes_columns(one)}
     deleted = {
         ast.unparse(target.value)
-        for node in ast.walk(program.source.tree)
+        for node in program.source.nodes
         if isinstance(node, ast.Delete)
         for target in node.targets
         if isinstance(target, ast.Subscript)

@@ -175,7 +175,7 @@ def target_inside_window(program: Program) -> Iterator[Finding]:
     Fix:
         Take the value after the window: `y.append(series[i + n])`.
     """
-    for node in ast.walk(program.source.tree):
+    for node in program.source.nodes:
         if not isinstance(node, ast.For):
             continue
         appended = [found for one in node.body if (found := _appended(one)) is not None]

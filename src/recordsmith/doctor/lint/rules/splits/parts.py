@@ -10,7 +10,6 @@ from recordsmith.doctor.lint.edits import Edit
 from recordsmith.doctor.lint.interpreter.loops import pipelines_in
 from recordsmith.doctor.lint.interpreter.values import Call, Item, Literal, Slice, Value, walk
 from recordsmith.doctor.lint.libraries.fitting import ModelUse, model_uses, split_part
-from recordsmith.doctor.lint.libraries.models import compiled_models
 from recordsmith.doctor.lint.program import Program
 from recordsmith.rules import Finding, Severity, rule
 
@@ -120,7 +119,7 @@ def model_kept_across_folds(program: Program) -> Iterator[Finding]:
     Fix:
         Make the model inside the loop, or set the first weights again: `model.set_weights(start)`.
     """
-    models = {id(model.compile.receiver) for model in compiled_models(program.calls)}
+    models = {id(model.compile.receiver) for model in program.models}
     reported: set[int] = set()
     for use in model_uses(program.calls):
         receiver = use.call.expression.func

@@ -249,7 +249,7 @@ def counted_by_batches(program: Program) -> Iterator[Finding]:
         for call in program.calls
         if call.name == "builtins.len" and call.args and isinstance(call.args[0], Pipeline)
     }
-    for node in ast.walk(program.source.tree):
+    for node in program.source.nodes:
         if not isinstance(node, ast.BinOp) or not isinstance(node.op, ast.Div) or id(node.right) not in lengths:
             continue
         loader = lengths[id(node.right)]

@@ -137,7 +137,7 @@ _DRAW = re.compile(r"random|rand\(|np\.random|\.uniform\(|\.random\(")
 
 def _drawn_apart(program: Program) -> Iterator[Finding]:
     """By hand: `if random.random() < 0.5` around the image alone, and not around what belongs to it."""
-    for function in ast.walk(program.source.tree):
+    for function in program.source.nodes:
         if not isinstance(function, ast.FunctionDef) or function.name not in ("__getitem__", "__call__", "transform"):
             continue
         moved = [
@@ -225,11 +225,20 @@ def mask_interpolated(program: Program) -> Iterator[Finding]:
 _PREPARES = r"^__(getitem|call|iter)__$|load|read|prepar|preproc|transform|augment|dataset|resize|collate|get_|parse"
 
 
+_RESIZES = {
+    "cv2.resize",
+    ".resize",
+    "torchvision.transforms.functional.resize",
+    "torch.nn.functional.interpolate",
+    "()",  # of a transform
+}
+
+
 def _resized(call: Call) -> ast.expr | None:
     """What a call resizes with interpolation for certain; None otherwise."""
     node = call.expression
     first = node.args[0] if node.args else None
-    if "NEAREST" in ast.unparse(node).upper():
+    if call.name not in _RESIZES or "NEAREST" in ast.unparse(node).upper():
         return None
     if call.name == "cv2.resize":
         return first if not _is_nearest(call.argument(5, "interpolation"), default=False) else None

@@ -209,7 +209,7 @@ def _test_loops(program: Program) -> Iterator[tuple[ast.AST, Pipeline]]:
         tests = use.role != "training" and use.pipeline.source.kind == "torch"
         if isinstance(use.node, ast.For) and tests and program.is_for_testing(use.pipeline):
             yield use.node, use.pipeline
-    for node in ast.walk(program.source.tree):
+    for node in program.source.nodes:
         if isinstance(node, ast.GeneratorExp | ast.ListComp):
             name = ast.unparse(node.generators[0].iter).rpartition(".")[2]
             if name in named:

@@ -256,7 +256,7 @@ def _one_model_twice(program: Program) -> Iterator[Finding]:
 
 def _all_frozen(program: Program) -> Iterator[Finding]:
     """All parameters are frozen after the new layers were put in place."""
-    for node in ast.walk(program.source.tree):
+    for node in program.source.nodes:
         if not isinstance(node, ast.For) or not re.fullmatch(r"[\w.]+\.parameters\(\)", ast.unparse(node.iter)):
             continue
         frozen = len(node.body) == 1 and re.fullmatch(

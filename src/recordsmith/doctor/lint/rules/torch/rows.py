@@ -61,7 +61,7 @@ def _gives_labels(program: Program) -> bool:
     """The class numbers are used: a dataset returns them, or a loss for classes takes them."""
     if program.mentions(r"[Cc]ross_?[Ee]ntropy|nll_loss|NLLLoss|num_classes"):
         return True
-    getters = [one for one in ast.walk(program.source.tree) if isinstance(one, ast.FunctionDef)]
+    getters = [one for one in program.source.nodes if isinstance(one, ast.FunctionDef)]
     returns = [node for one in getters if one.name == "__getitem__" for node in ast.walk(one)]
     texts = [ast.unparse(node) for node in returns if isinstance(node, ast.Return)]
     return any(re.search(r"label|target|class|\bcls\b|\by\b", text) for text in texts)
@@ -107,7 +107,7 @@ def same_column_twice(program: Program) -> Iterator[Finding]:
     Fix:
         Take the column that belongs to each list.
     """
-    for node in ast.walk(program.source.tree):
+    for node in program.source.nodes:
         block = getattr(node, "body", None)
         if not isinstance(node, ast.For) or not isinstance(block, list):
             continue

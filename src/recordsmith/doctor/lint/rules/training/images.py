@@ -20,7 +20,6 @@ from recordsmith.doctor.lint.interpreter.values import (
     walk,
 )
 from recordsmith.doctor.lint.libraries.image_generators import flow_of
-from recordsmith.doctor.lint.libraries.models import compiled_models
 from recordsmith.doctor.lint.libraries.randomness import draws
 from recordsmith.doctor.lint.program import Program
 from recordsmith.facts.value_facts import ImageFacts
@@ -275,7 +274,7 @@ def size_against_model(program: Program) -> Iterator[Finding]:
     Fix:
         Use one constant for both.
     """
-    for model in compiled_models(program.calls):
+    for model in program.models:
         wanted = _input_size(model.layers[0]) if model.layers else None
         for pipeline in model.trained_on:
             element = pipeline.element

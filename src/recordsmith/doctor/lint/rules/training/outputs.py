@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from recordsmith.doctor.lint.edits import Edit
 from recordsmith.doctor.lint.interpreter.values import Call, Group, Item, Literal, Value
-from recordsmith.doctor.lint.libraries.models import compiled_models, layers_of
+from recordsmith.doctor.lint.libraries.models import layers_of
 from recordsmith.doctor.lint.program import Program
 from recordsmith.rules import Finding, Severity, rule
 
@@ -34,7 +34,7 @@ def output_against_loss(program: Program) -> Iterator[Finding]:
         One unit with sigmoid and `binary_crossentropy` for two classes; one unit for each class with softmax and
         `categorical_crossentropy` for more.
     """
-    for model in compiled_models(program.calls):
+    for model in program.models:
         if model.last is None or model.units is None or model.loss is None:
             continue
         severity = Severity.WARNING

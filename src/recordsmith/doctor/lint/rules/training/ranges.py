@@ -10,7 +10,7 @@ from recordsmith.doctor.lint.interpreter.loops import pipelines_in
 from recordsmith.doctor.lint.interpreter.values import Call, Element, Group, Literal, Operation, Symbol, Value, walk
 from recordsmith.doctor.lint.libraries.arrays import dtype_named
 from recordsmith.doctor.lint.libraries.image_generators import flow_of
-from recordsmith.doctor.lint.libraries.models import CompiledModel, compiled_models, layers_of
+from recordsmith.doctor.lint.libraries.models import CompiledModel, layers_of
 from recordsmith.doctor.lint.libraries.scaling import scaling_of
 from recordsmith.doctor.lint.program import Program
 from recordsmith.doctor.lint.rules.torch.pixels import scaled_twice_in_torch
@@ -211,7 +211,7 @@ def scaled_twice(program: Program) -> Iterator[Finding]:
                     severity=Severity.INFO if program.source.cells and not program.roles(pipeline) else None,
                 )
     yield from _generators_scaling_twice(program)
-    for model in compiled_models(program.calls):
+    for model in program.models:
         layer = next((one for one in model.layers or () if _rescales(one) or _scales_itself(one)), None)
         scaled = None if layer is None else _scaled_before(model)
         if layer is not None and scaled is not None:
@@ -239,7 +239,7 @@ def unscaled_pixels(program: Program) -> Iterator[Finding]:
     Fix:
         Divide by 255 in the pipeline, or begin the model with `tf.keras.layers.Rescaling(1 / 255)`.
     """
-    for model in compiled_models(program.calls):
+    for model in program.models:
         layers = _all_layers(model.layers or (), program.calls)
         if not layers or any(_SCALES.fullmatch(one.name) for one in layers):
             continue

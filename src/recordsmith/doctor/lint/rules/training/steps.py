@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from recordsmith.doctor.lint.edits import replace_argument
 from recordsmith.doctor.lint.interpreter.loops import pipelines_in
 from recordsmith.doctor.lint.interpreter.values import Call, Item, Literal, Operation, Table, Unknown, Value, walk
-from recordsmith.doctor.lint.libraries.models import compiled_models
 from recordsmith.doctor.lint.libraries.pipelines import Pipeline, Stage
 from recordsmith.doctor.lint.program import Program
 from recordsmith.rules import Finding, Severity, rule
@@ -223,7 +222,7 @@ def class_weight_keys(program: Program) -> Iterator[Finding]:
     Fix:
         Use the class numbers: `class_weight={0: 1.0, 1: 5.0}`.
     """
-    units = {id(model.compile.receiver): model for model in compiled_models(program.calls)}
+    units = {id(model.compile.receiver): model for model in program.models}
     for call in program.calls:
         given = call.argument(None, "class_weight")
         model = units.get(id(call.receiver))

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from recordsmith.doctor.lint.interpreter.values import Call, Element, Group, Value, walk
 from recordsmith.doctor.lint.libraries.labels import Labels, targets_of
-from recordsmith.doctor.lint.libraries.models import CompiledModel, compiled_models
+from recordsmith.doctor.lint.libraries.models import CompiledModel
 from recordsmith.doctor.lint.libraries.parse_specs import parsed_feature_of
 from recordsmith.doctor.lint.program import Program
 from recordsmith.doctor.lint.rules.torch.outputs import activation_in_torch, labels_beyond_output_in_torch
@@ -45,7 +45,7 @@ def labels_against_loss(program: Program) -> Iterator[Finding]:
     Fix:
         Leave out the one-hot encoding, or use the loss without "sparse".
     """
-    for model in compiled_models(program.calls):
+    for model in program.models:
         for _, labels in targets_of(model):
             if labels is None:
                 continue
@@ -84,7 +84,7 @@ def activation_against_loss(program: Program) -> Iterator[Finding]:
         Either `Dense(n, activation="softmax")` with the plain loss, or `Dense(n)` with `from_logits=True`. For two
         classes in one unit, `Dense(1, activation="sigmoid")` with `binary_crossentropy`.
     """
-    for model in compiled_models(program.calls):
+    for model in program.models:
         if model.last is None or model.activation is None:
             continue
         node = model.last.expression
@@ -128,7 +128,7 @@ def labels_beyond_output(program: Program) -> Iterator[Finding]:
     Fix:
         Give the last layer one unit for each class number, 0 included.
     """
-    for model in compiled_models(program.calls):
+    for model in program.models:
         if model.units is None or model.last is None or model.loss is None:
             continue
         for target, labels in targets_of(model):

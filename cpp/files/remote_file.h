@@ -1,8 +1,8 @@
 // A file in a remote store, such as an object of S3, read by ranges.
 //
-// The core talks to no store. Whoever uses it provides an opener for URLs (the bindings do: recordsmith.storage.ranged),
-// and a RemoteSource for each file: what identifies the version that was opened, and the bytes of some ranges of
-// exactly that version. A version that is gone is a failure, never other bytes.
+// The core talks to no store. Whoever uses it provides an opener for URLs (the bindings do:
+// recordsmith.storage.ranged), and a RemoteSource for each file: what identifies the version that was opened, and the
+// bytes of some ranges of exactly that version. A version that is gone is a failure, never other bytes.
 //
 //   ranges     [begin, end) that are needed; those that are near each other are merged
 //   segments   what came for them: pieces of the file in memory, which stay there while a Segments object has them

@@ -209,8 +209,9 @@ class PieceWriter:
         return piece
 
     def discard(self) -> None:
-        """Remove what was written."""
-        self._file.close()
+        """Remove what was written, as far as that is possible."""
+        with contextlib.suppress(OSError):
+            self._file.close()
         with contextlib.suppress(OSError):
             os.remove(self._file.name)
 

@@ -163,9 +163,9 @@ class Staging:
 
     def remove(self) -> None:
         """Remove the folder."""
-        if self._writer is not None:
-            self._writer.discard()
-            self._writer = None
+        writer, self._writer = self._writer, None
+        if writer is not None:
+            writer.discard()
         self.publication.remove()
 
     def path(self, *names: str) -> str:

@@ -7,7 +7,7 @@ import itertools
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from recordsmith.doctor.lint.libraries.pipelines import Stage
+from recordsmith.doctor.lint.libraries.tensorflow.pipelines import Stage
 from recordsmith.doctor.lint.source_files import SourceFile
 
 __all__ = ["Edit", "after_arguments", "apply_edits", "call_span", "move_stage", "replace_argument", "segment_of"]

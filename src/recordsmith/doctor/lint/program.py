@@ -13,10 +13,10 @@ from typing import Any
 from recordsmith.doctor.lint.edits import Edit, apply_edits, call_span
 from recordsmith.doctor.lint.interpreter.values import Call, Item, Object, ProgramClass, Value
 from recordsmith.doctor.lint.libraries.models import CompiledModel, compiled_models
-from recordsmith.doctor.lint.libraries.parse_specs import ParseSpec, parse_specs
-from recordsmith.doctor.lint.libraries.pipelines import Pipeline, Stage, Use
-from recordsmith.doctor.lint.libraries.record_paths import are_known, paths_meet, read_paths
-from recordsmith.doctor.lint.libraries.written_features import WrittenExample, written_examples
+from recordsmith.doctor.lint.libraries.tensorflow.parse_specs import ParseSpec, parse_specs
+from recordsmith.doctor.lint.libraries.tensorflow.pipelines import Pipeline, Stage, Use
+from recordsmith.doctor.lint.libraries.tensorflow.record_paths import are_known, paths_meet, read_paths
+from recordsmith.doctor.lint.libraries.tensorflow.written_features import WrittenExample, written_examples
 from recordsmith.doctor.lint.project import ProjectInterpreter
 from recordsmith.doctor.lint.source_files import SourceFile
 from recordsmith.facts.dataset_facts import DatasetFacts

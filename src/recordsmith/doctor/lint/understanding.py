@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from recordsmith.doctor.lint.interpreter.loops import pipelines_in
 from recordsmith.doctor.lint.interpreter.values import Call, Parameter, Value, options_of, walk
-from recordsmith.doctor.lint.libraries.torch_modules import is_module
+from recordsmith.doctor.lint.libraries.torch.modules import is_module
 from recordsmith.doctor.lint.program import Program
 from recordsmith.report.followed_file import FollowedFile
 

@@ -29,13 +29,13 @@ from recordsmith.doctor.lint.interpreter.values import (
     Unknown,
     Value,
 )
-from recordsmith.doctor.lint.libraries.dataset_methods import dataset_method, looks_like_dataset_method
-from recordsmith.doctor.lint.libraries.dataset_sources import dataset_source
 from recordsmith.doctor.lint.libraries.keras_sequences import sequence_batches
-from recordsmith.doctor.lint.libraries.parse_specs import parsed_tables
-from recordsmith.doctor.lint.libraries.pipelines import Pipeline, Source, Use
-from recordsmith.doctor.lint.libraries.torch_modules import WRAPS_MODULE, same_object
-from recordsmith.doctor.lint.libraries.written_features import filled_list
+from recordsmith.doctor.lint.libraries.tensorflow.dataset_methods import dataset_method, looks_like_dataset_method
+from recordsmith.doctor.lint.libraries.tensorflow.dataset_sources import dataset_source
+from recordsmith.doctor.lint.libraries.tensorflow.parse_specs import parsed_tables
+from recordsmith.doctor.lint.libraries.tensorflow.pipelines import Pipeline, Source, Use
+from recordsmith.doctor.lint.libraries.tensorflow.written_features import filled_list
+from recordsmith.doctor.lint.libraries.torch.modules import WRAPS_MODULE, same_object
 
 __all__ = ["Calls"]
 

@@ -31,9 +31,9 @@ from recordsmith.doctor.lint.interpreter.values import (
     Unknown,
     Value,
 )
-from recordsmith.doctor.lint.libraries.dataset_sources import split_of_tfds
-from recordsmith.doctor.lint.libraries.pipelines import Pipeline
 from recordsmith.doctor.lint.libraries.randomness import draws
+from recordsmith.doctor.lint.libraries.tensorflow.dataset_sources import split_of_tfds
+from recordsmith.doctor.lint.libraries.tensorflow.pipelines import Pipeline
 
 __all__ = ["Expressions"]
 

@@ -12,8 +12,8 @@ from recordsmith.doctor.lint.interpreter.machine import Arguments, Machine
 from recordsmith.doctor.lint.interpreter.python_types import is_instance, type_named
 from recordsmith.doctor.lint.interpreter.scope import join
 from recordsmith.doctor.lint.interpreter.values import Call, Function, Group, Literal, Many, Symbol, Table, Value
-from recordsmith.doctor.lint.libraries.pipelines import Pipeline
 from recordsmith.doctor.lint.libraries.randomness import draws
+from recordsmith.doctor.lint.libraries.tensorflow.pipelines import Pipeline
 
 __all__ = ["known_result", "text_method"]
 

@@ -21,7 +21,7 @@ from recordsmith.doctor.lint.interpreter.values import (
     Value,
     options_of,
 )
-from recordsmith.doctor.lint.libraries.pipelines import Pipeline
+from recordsmith.doctor.lint.libraries.tensorflow.pipelines import Pipeline
 
 __all__ = ["loop_values", "only_tests", "pipelines_in", "role_of_loop"]
 

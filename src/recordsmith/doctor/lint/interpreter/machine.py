@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from recordsmith.doctor.lint.interpreter.scope import Scope
 from recordsmith.doctor.lint.interpreter.values import Call, Function, Item, Object, ProgramClass, Value
-from recordsmith.doctor.lint.libraries.pipelines import Pipeline, Use
+from recordsmith.doctor.lint.libraries.tensorflow.pipelines import Pipeline, Use
 
 __all__ = ["Arguments", "Machine"]
 

@@ -29,9 +29,9 @@ from recordsmith.doctor.lint.interpreter.values import (
     Value,
     options_of,
 )
-from recordsmith.doctor.lint.libraries.pipelines import Pipeline, Use
 from recordsmith.doctor.lint.libraries.randomness import draws
-from recordsmith.doctor.lint.libraries.written_features import filled_list
+from recordsmith.doctor.lint.libraries.tensorflow.pipelines import Pipeline, Use
+from recordsmith.doctor.lint.libraries.tensorflow.written_features import filled_list
 
 __all__ = ["Statements"]
 

@@ -19,7 +19,7 @@ from recordsmith.doctor.lint.interpreter.values import (
     Table,
     Value,
 )
-from recordsmith.doctor.lint.libraries.pipelines import Pipeline
+from recordsmith.doctor.lint.libraries.tensorflow.pipelines import Pipeline
 
 __all__ = ["compare", "truth_of"]
 

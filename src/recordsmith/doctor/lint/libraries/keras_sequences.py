@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from recordsmith.doctor.lint.interpreter.machine import Arguments, Machine
 from recordsmith.doctor.lint.interpreter.values import Call, Element, Function, Object, Value, options_of
-from recordsmith.doctor.lint.libraries.pipelines import Pipeline, Source
+from recordsmith.doctor.lint.libraries.tensorflow.pipelines import Pipeline, Source
 
 __all__ = ["BATCHES", "sequence_batches"]
 

@@ -9,8 +9,8 @@ from recordsmith.doctor.lint.interpreter.values import Call, Element, Group, Ite
 from recordsmith.doctor.lint.libraries.fitting import split_part
 from recordsmith.doctor.lint.libraries.image_generators import flow_of
 from recordsmith.doctor.lint.libraries.models import CompiledModel
-from recordsmith.doctor.lint.libraries.parse_specs import parsed_feature_of
-from recordsmith.doctor.lint.libraries.pipelines import Pipeline
+from recordsmith.doctor.lint.libraries.tensorflow.parse_specs import parsed_feature_of
+from recordsmith.doctor.lint.libraries.tensorflow.pipelines import Pipeline
 
 __all__ = ["Labels", "labels_of", "targets_of"]
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from recordsmith.doctor.lint.interpreter.loops import pipelines_in
 from recordsmith.doctor.lint.interpreter.values import Call, Group, Item, Literal, Object, Symbol, Value
-from recordsmith.doctor.lint.libraries.pipelines import Pipeline
+from recordsmith.doctor.lint.libraries.tensorflow.pipelines import Pipeline
 
 __all__ = ["CompiledModel", "compiled_models", "layers_of"]
 

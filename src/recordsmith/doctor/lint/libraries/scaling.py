@@ -25,7 +25,7 @@ from recordsmith.doctor.lint.libraries.arrays import dtype_named
 from recordsmith.doctor.lint.libraries.fitting import split_part
 from recordsmith.doctor.lint.libraries.image_generators import Flow, flow_of
 from recordsmith.doctor.lint.libraries.keras_sequences import BATCHES
-from recordsmith.doctor.lint.libraries.pipelines import Pipeline
+from recordsmith.doctor.lint.libraries.tensorflow.pipelines import Pipeline
 
 __all__ = ["Scaling", "is_decoder", "scaling_of"]
 

@@ -10,7 +10,7 @@ from recordsmith.doctor.lint.interpreter.values import Call, Group, Literal, Ope
 from recordsmith.doctor.lint.libraries.fitting import ModelUse, model_uses
 from recordsmith.doctor.lint.libraries.image_generators import flow_of
 from recordsmith.doctor.lint.libraries.lists import name_of_list
-from recordsmith.doctor.lint.libraries.pipelines import Pipeline
+from recordsmith.doctor.lint.libraries.tensorflow.pipelines import Pipeline
 from recordsmith.doctor.lint.program import Program
 from recordsmith.rules import Finding, Severity, rule
 

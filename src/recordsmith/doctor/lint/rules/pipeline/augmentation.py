@@ -9,8 +9,8 @@ from recordsmith.doctor.lint.edits import move_stage
 from recordsmith.doctor.lint.interpreter.values import Call, Literal, walk
 from recordsmith.doctor.lint.libraries.fitting import model_uses
 from recordsmith.doctor.lint.libraries.image_generators import flow_of
-from recordsmith.doctor.lint.libraries.pipelines import Pipeline
 from recordsmith.doctor.lint.libraries.randomness import random_changes
+from recordsmith.doctor.lint.libraries.tensorflow.pipelines import Pipeline
 from recordsmith.doctor.lint.program import Program
 from recordsmith.doctor.lint.rules.torch.splits import augmented_in_torch
 from recordsmith.doctor.lint.rules.training.ranges import is_whole_numbers, scaled_by

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from recordsmith.doctor.lint.libraries.parse_specs import parsed_feature_of
 from recordsmith.doctor.lint.libraries.randomness import leaves_of
+from recordsmith.doctor.lint.libraries.tensorflow.parse_specs import parsed_feature_of
 from recordsmith.doctor.lint.program import Program
 from recordsmith.rules import Finding, Severity, rule
 

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from recordsmith.doctor.lint.edits import Edit, move_stage, segment_of
 from recordsmith.doctor.lint.interpreter.values import Call, Element, Group, Item, Literal, Slice, Table, Value, walk
 from recordsmith.doctor.lint.libraries.arrays import shape_of
-from recordsmith.doctor.lint.libraries.pipelines import Pipeline, Stage
 from recordsmith.doctor.lint.libraries.randomness import is_shuffled, shuffled_before
+from recordsmith.doctor.lint.libraries.tensorflow.pipelines import Pipeline, Stage
 from recordsmith.doctor.lint.program import Program, is_dropped
 from recordsmith.doctor.lint.rules.pipeline.dropped_results import dropped_results
 from recordsmith.facts.dataset_facts import LabelFacts

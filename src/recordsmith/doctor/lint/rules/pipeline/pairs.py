@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 
 from recordsmith.doctor.lint.interpreter.values import Call, Element, Group, Item, Literal, Table, Value, walk
-from recordsmith.doctor.lint.libraries.pipelines import Pipeline, Stage
+from recordsmith.doctor.lint.libraries.tensorflow.pipelines import Pipeline, Stage
 from recordsmith.doctor.lint.program import Program
 from recordsmith.doctor.lint.rules.reading.listings import is_read_elsewhere
 from recordsmith.rules import Finding, Severity, rule

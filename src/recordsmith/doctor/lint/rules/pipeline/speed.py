@@ -7,9 +7,9 @@ from collections.abc import Iterator
 
 from recordsmith.doctor.lint.edits import Edit, segment_of
 from recordsmith.doctor.lint.interpreter.values import Call, Function, walk
-from recordsmith.doctor.lint.libraries.parse_specs import parsed_feature_of
-from recordsmith.doctor.lint.libraries.pipelines import Pipeline, Stage
 from recordsmith.doctor.lint.libraries.randomness import leaves_of
+from recordsmith.doctor.lint.libraries.tensorflow.parse_specs import parsed_feature_of
+from recordsmith.doctor.lint.libraries.tensorflow.pipelines import Pipeline, Stage
 from recordsmith.doctor.lint.program import Program
 from recordsmith.rules import Finding, Severity, rule
 

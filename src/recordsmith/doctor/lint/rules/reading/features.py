@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from recordsmith.doctor.lint.edits import Edit
 from recordsmith.doctor.lint.interpreter.values import Group, Item, Literal, Many, Table
 from recordsmith.doctor.lint.libraries.arrays import size_of
-from recordsmith.doctor.lint.libraries.parse_specs import ParsedFeature, ParseSpec, parse_specs
-from recordsmith.doctor.lint.libraries.written_features import WrittenExample, features_of
+from recordsmith.doctor.lint.libraries.tensorflow.parse_specs import ParsedFeature, ParseSpec, parse_specs
+from recordsmith.doctor.lint.libraries.tensorflow.written_features import WrittenExample, features_of
 from recordsmith.doctor.lint.program import Program
 from recordsmith.errors import list_names
 from recordsmith.rules import Finding, Rule, Severity, rule

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from recordsmith.doctor.lint.edits import Edit
 from recordsmith.doctor.lint.interpreter.values import Call, Element, Group, Item, Literal, Slice, Value, options_of
 from recordsmith.doctor.lint.libraries.arrays import dtype_named
-from recordsmith.doctor.lint.libraries.parse_specs import parse_specs, parsed_feature_of
-from recordsmith.doctor.lint.libraries.written_features import WrittenFeature, features_of
+from recordsmith.doctor.lint.libraries.tensorflow.parse_specs import parse_specs, parsed_feature_of
+from recordsmith.doctor.lint.libraries.tensorflow.written_features import WrittenFeature, features_of
 from recordsmith.doctor.lint.program import Program
 from recordsmith.rules import Finding, Severity, rule
 

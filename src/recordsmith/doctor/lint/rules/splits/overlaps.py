@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from recordsmith.doctor.lint.edits import Edit, after_arguments, replace_argument
 from recordsmith.doctor.lint.interpreter.values import Call, Literal, Value
-from recordsmith.doctor.lint.libraries.pipelines import Pipeline
+from recordsmith.doctor.lint.libraries.tensorflow.pipelines import Pipeline
 from recordsmith.doctor.lint.program import Program
 from recordsmith.rules import Finding, Severity, rule
 

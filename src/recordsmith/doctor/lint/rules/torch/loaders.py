@@ -9,10 +9,10 @@ from collections.abc import Iterator
 from recordsmith.doctor.lint.interpreter.loops import pipelines_in
 from recordsmith.doctor.lint.interpreter.values import Call, Function, Literal, Object, Value, options_of
 from recordsmith.doctor.lint.libraries.control_flow import loops_around, root_of
-from recordsmith.doctor.lint.libraries.pipelines import Pipeline
-from recordsmith.doctor.lint.libraries.torch_data import ITERABLE, base_dataset
-from recordsmith.doctor.lint.libraries.torch_modules import derives_from
-from recordsmith.doctor.lint.libraries.torch_training import training_steps
+from recordsmith.doctor.lint.libraries.tensorflow.pipelines import Pipeline
+from recordsmith.doctor.lint.libraries.torch.data import ITERABLE, base_dataset
+from recordsmith.doctor.lint.libraries.torch.modules import derives_from
+from recordsmith.doctor.lint.libraries.torch.training import training_steps
 from recordsmith.doctor.lint.program import Program
 from recordsmith.rules import Finding, Severity, rule
 

@@ -8,10 +8,10 @@ from collections.abc import Iterator
 
 from recordsmith.doctor.lint.interpreter.values import Call, Item, Literal, Object
 from recordsmith.doctor.lint.libraries.control_flow import enclosing, function_of, loops_around, statement_of
-from recordsmith.doctor.lint.libraries.pipelines import Pipeline
-from recordsmith.doctor.lint.libraries.torch_modules import derives_from, is_module
-from recordsmith.doctor.lint.libraries.torch_training import receiver_text, training_steps
-from recordsmith.doctor.lint.libraries.torch_transforms import transform_steps
+from recordsmith.doctor.lint.libraries.tensorflow.pipelines import Pipeline
+from recordsmith.doctor.lint.libraries.torch.modules import derives_from, is_module
+from recordsmith.doctor.lint.libraries.torch.training import receiver_text, training_steps
+from recordsmith.doctor.lint.libraries.torch.transforms import transform_steps
 from recordsmith.doctor.lint.program import Program
 from recordsmith.rules import Finding, Severity, rule
 

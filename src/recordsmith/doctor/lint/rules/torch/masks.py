@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from recordsmith.doctor.lint.interpreter.values import Call, Group, Literal, Operation, Symbol, Value
 from recordsmith.doctor.lint.libraries.control_flow import function_of, statement_of
-from recordsmith.doctor.lint.libraries.torch_transforms import (
+from recordsmith.doctor.lint.libraries.torch.transforms import (
     applied_transforms,
     is_geometric,
     step_name,

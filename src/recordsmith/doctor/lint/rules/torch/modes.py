@@ -14,9 +14,9 @@ from recordsmith.doctor.lint.libraries.control_flow import (
     loops_around,
     root_of,
 )
-from recordsmith.doctor.lint.libraries.pipelines import Pipeline
-from recordsmith.doctor.lint.libraries.torch_modules import is_module, is_optimizer, key_of
-from recordsmith.doctor.lint.libraries.torch_training import Step, receiver_text, training_steps
+from recordsmith.doctor.lint.libraries.tensorflow.pipelines import Pipeline
+from recordsmith.doctor.lint.libraries.torch.modules import is_module, is_optimizer, key_of
+from recordsmith.doctor.lint.libraries.torch.training import Step, receiver_text, training_steps
 from recordsmith.doctor.lint.program import Program
 from recordsmith.rules import Finding, Severity, rule
 

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from recordsmith.doctor.lint.edits import Edit
 from recordsmith.doctor.lint.interpreter.values import Call, Group, Many, Object, Value
 from recordsmith.doctor.lint.libraries.control_flow import enclosing, function_of, statement_of
-from recordsmith.doctor.lint.libraries.torch_modules import derives_from, is_module
-from recordsmith.doctor.lint.libraries.torch_training import optimizers
+from recordsmith.doctor.lint.libraries.torch.modules import derives_from, is_module
+from recordsmith.doctor.lint.libraries.torch.training import optimizers
 from recordsmith.doctor.lint.program import Program
 from recordsmith.rules import Finding, Severity, rule
 

@@ -17,8 +17,8 @@ from recordsmith.doctor.lint.interpreter.values import (
     options_of,
     walk,
 )
-from recordsmith.doctor.lint.libraries.torch_modules import losses
-from recordsmith.doctor.lint.libraries.torch_tensors import last_layer, number_range, tensor_shape
+from recordsmith.doctor.lint.libraries.torch.modules import losses
+from recordsmith.doctor.lint.libraries.torch.tensors import last_layer, number_range, tensor_shape
 from recordsmith.doctor.lint.program import Program
 from recordsmith.rules import Finding, Rule, Severity, rule
 

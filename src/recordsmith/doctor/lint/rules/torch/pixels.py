@@ -9,7 +9,7 @@ from typing import Any
 
 from recordsmith.doctor.lint.interpreter.values import Call, Function, Group, Literal, Operation, Value, options_of
 from recordsmith.doctor.lint.libraries.control_flow import statement_of
-from recordsmith.doctor.lint.libraries.torch_transforms import (
+from recordsmith.doctor.lint.libraries.torch.transforms import (
     applied_transforms,
     normalisation,
     step_name,

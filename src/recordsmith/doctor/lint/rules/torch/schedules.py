@@ -8,8 +8,8 @@ from collections.abc import Iterator
 
 from recordsmith.doctor.lint.interpreter.values import Call, Element, Literal, Value, walk
 from recordsmith.doctor.lint.libraries.control_flow import loops_around, root_of
-from recordsmith.doctor.lint.libraries.torch_modules import losses
-from recordsmith.doctor.lint.libraries.torch_training import receiver_text, training_steps
+from recordsmith.doctor.lint.libraries.torch.modules import losses
+from recordsmith.doctor.lint.libraries.torch.training import receiver_text, training_steps
 from recordsmith.doctor.lint.program import Program
 from recordsmith.rules import Finding, Severity, rule
 

@@ -8,9 +8,9 @@ import re
 from collections.abc import Iterator
 
 from recordsmith.doctor.lint.interpreter.values import Call, Item, Literal, Object, Value
-from recordsmith.doctor.lint.libraries.pipelines import Pipeline
-from recordsmith.doctor.lint.libraries.torch_data import base_dataset, split_of
-from recordsmith.doctor.lint.libraries.torch_transforms import (
+from recordsmith.doctor.lint.libraries.tensorflow.pipelines import Pipeline
+from recordsmith.doctor.lint.libraries.torch.data import base_dataset, split_of
+from recordsmith.doctor.lint.libraries.torch.transforms import (
     UNKNOWN,
     applied_transforms,
     is_random_step,

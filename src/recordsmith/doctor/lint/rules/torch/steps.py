@@ -8,8 +8,8 @@ from collections.abc import Iterator
 
 from recordsmith.doctor.lint.edits import Edit
 from recordsmith.doctor.lint.libraries.control_flow import conditions_around, root_of, statement_of
-from recordsmith.doctor.lint.libraries.torch_modules import is_optimizer
-from recordsmith.doctor.lint.libraries.torch_training import Step, optimizers, receiver_text, training_steps
+from recordsmith.doctor.lint.libraries.torch.modules import is_optimizer
+from recordsmith.doctor.lint.libraries.torch.training import Step, optimizers, receiver_text, training_steps
 from recordsmith.doctor.lint.program import Program
 from recordsmith.rules import Finding, Severity, rule
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from recordsmith.doctor.lint.interpreter.values import Call, Element, Group, Value, walk
 from recordsmith.doctor.lint.libraries.labels import Labels, targets_of
 from recordsmith.doctor.lint.libraries.models import CompiledModel
-from recordsmith.doctor.lint.libraries.parse_specs import parsed_feature_of
+from recordsmith.doctor.lint.libraries.tensorflow.parse_specs import parsed_feature_of
 from recordsmith.doctor.lint.program import Program
 from recordsmith.doctor.lint.rules.torch.outputs import activation_in_torch, labels_beyond_output_in_torch
 from recordsmith.rules import Finding, Severity, rule

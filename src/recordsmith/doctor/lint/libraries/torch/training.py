@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from recordsmith.doctor.lint.interpreter.values import Call, Literal, Value
 from recordsmith.doctor.lint.libraries.control_flow import loops_around, root_of
-from recordsmith.doctor.lint.libraries.torch_modules import is_optimizer, key_of
+from recordsmith.doctor.lint.libraries.torch.modules import is_optimizer, key_of
 
 __all__ = ["Step", "optimizers", "receiver_text", "training_steps"]
 

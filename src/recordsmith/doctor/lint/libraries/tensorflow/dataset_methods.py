@@ -19,7 +19,7 @@ from recordsmith.doctor.lint.interpreter.values import (
     Unknown,
     Value,
 )
-from recordsmith.doctor.lint.libraries.pipelines import Pipeline, Source, Stage, batched
+from recordsmith.doctor.lint.libraries.tensorflow.pipelines import Pipeline, Source, Stage, batched
 
 __all__ = ["dataset_method", "looks_like_dataset_method"]
 

@@ -20,8 +20,8 @@ from recordsmith.doctor.lint.interpreter.values import (
     Value,
     options_of,
 )
-from recordsmith.doctor.lint.libraries.pipelines import Pipeline, Source, batched
-from recordsmith.doctor.lint.libraries.torch_modules import derives_from
+from recordsmith.doctor.lint.libraries.tensorflow.pipelines import Pipeline, Source, batched
+from recordsmith.doctor.lint.libraries.torch.modules import derives_from
 
 __all__ = ["ITERABLE", "base_dataset", "split_of", "torch_loader"]
 

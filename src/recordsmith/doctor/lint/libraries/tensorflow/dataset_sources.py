@@ -17,8 +17,8 @@ from recordsmith.doctor.lint.interpreter.values import (
     Unknown,
     Value,
 )
-from recordsmith.doctor.lint.libraries.pipelines import Pipeline, Source
-from recordsmith.doctor.lint.libraries.torch_data import torch_loader
+from recordsmith.doctor.lint.libraries.tensorflow.pipelines import Pipeline, Source
+from recordsmith.doctor.lint.libraries.torch.data import torch_loader
 
 __all__ = ["dataset_source", "split_of_tfds"]
 

@@ -20,7 +20,8 @@ from docs import refresh_cli
 from recordsmith.cli import main
 
 READING = ["show", "index", "schema"]
-COMMANDS = ["make", "check", "completion", "copy", "demo", "diagnose", "doctor", "export", "repair", "rule", *READING]
+WRITING = ["make", "copy", "export", "repair"]
+COMMANDS = ["cache", "check", "completion", "demo", "diagnose", "doctor", "rule", *READING, *WRITING]
 
 
 def test_every_command_is_listed(run):

@@ -251,7 +251,7 @@ def _errors_explained(url: str) -> Iterator[None]:
             "This kind of remote storage cannot be read.",
             path=shown,
             found=without_secrets(str(error)),
-            advice="Install its package for fsspec, such as s3fs for s3://, gcsfs for gs:// or aiohttp for https://.",
+            advice="Install its package for fsspec, such as huggingface_hub for hf:// or paramiko for sftp://.",
         ) from None
     except Exception as error:  # noqa: BLE001 - packages raise what they like, and their chain may show secrets
         raise RecordsmithError(

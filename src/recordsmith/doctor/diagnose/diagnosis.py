@@ -213,7 +213,7 @@ def _workers(source: Pipeline, first: SampledEpoch) -> WorkerFacts | None:
 
 
 def _frozen_augmentation(source: Pipeline, epochs: list[SampledEpoch]) -> str:
-    """Return which step is random, if two whole epochs have the same rows all the same."""
+    """Return which step is random, if two whole epochs still have the same rows."""
     random = next((step.name for step in source.chain if step.random), "")
     if not random or len(epochs) < 2 or not all(epoch.whole and epoch.batches for epoch in epochs[:2]):
         return ""

@@ -426,7 +426,7 @@ class Observations:
         source: a file that it reads, where something is wrong with what arrives.
         same_inputs: pairs of inputs that are the same in every row.
         class_names: the names of the classes by their numbers, where the pipeline or the records know them.
-        frozen_augmentation: what is random in the pipeline, where both epochs have the same rows all the same.
+        frozen_augmentation: what is random in the pipeline, where both epochs still have the same rows.
         validation: how the validation data differs; None without it.
         slowest: the step of the chain that takes most of the time; empty where it was not measured.
         notes: what could not be looked at, and why.

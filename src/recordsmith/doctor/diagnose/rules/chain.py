@@ -226,7 +226,7 @@ def split_after_reshuffle(observed: Observations) -> Iterator[Finding]:
 
 @rule("T057", "augmentation-repeats", Severity.WARNING)
 def augmentation_repeats(observed: Observations) -> Iterator[Finding]:
-    """A map draws random numbers, and two epochs have exactly the same rows all the same.
+    """A map draws random numbers, and two epochs still have exactly the same rows.
 
     Why it matters:
         Each row is augmented in the same way in every epoch: the model sees one version of it, and overfits as without

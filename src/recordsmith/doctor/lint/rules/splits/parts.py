@@ -110,7 +110,7 @@ def model_kept_across_folds(program: Program) -> Iterator[Finding]:
     """A Keras model is made once and trained in every fold of a cross-validation.
 
     Why it matters:
-        `fit` goes on from the weights that the model has. In the second fold, it has already been trained on the test
+        `fit` continues from the weights that the model has. In the second fold, it has already been trained on the test
         data of that fold: the scores rise from fold to fold and mean nothing. (Models of scikit-learn begin anew.)
 
     Example:

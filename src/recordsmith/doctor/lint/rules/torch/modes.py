@@ -87,7 +87,7 @@ def stays_in_eval_mode(program: Program) -> Iterator[Finding]:
 
     Why it matters:
         `eval()` switches dropout off and lets batch normalisation use its stored averages, until `train()` is called.
-        Training goes on without regularisation and without updating these averages: later epochs learn differently
+        Training continues without regularisation and without updating these averages: later epochs learn differently
         from the first one, and the model overfits.
 
     Example:
@@ -161,7 +161,7 @@ def never_in_eval_mode(program: Program) -> Iterator[Finding]:
         A loop over `val_loader` with `model(x)`, and `model.eval()` nowhere before it.
 
     Fix:
-        Call `model.eval()` before the loop, and `model.train()` before training goes on.
+        Call `model.eval()` before the loop, and `model.train()` before training continues.
     """
     if program.mentions(_FRAMEWORKS) or not any(_HAS_MODES.fullmatch(call.name) for call in program.calls):
         return

@@ -28,7 +28,7 @@ def steps_without_repeat(program: Program) -> Iterator[Finding]:
     """`steps_per_epoch` is given for several epochs, and the dataset is not repeated.
 
     Why it matters:
-        With `steps_per_epoch`, Keras does not start the dataset again after an epoch: it goes on where it stopped. A
+        With `steps_per_epoch`, Keras does not start the dataset again after an epoch: it continues where it stopped. A
         dataset without `repeat` then ends in the middle of a later epoch, with the warning "Your input ran out of
         data". Keras 2 stops training there; Keras 3 cuts that epoch short.
 

@@ -20,6 +20,7 @@ from recordsmith.doctor.diagnose.observing.measuring import (
     measure_columns,
     rows_without_tokens,
 )
+from recordsmith.doctor.diagnose.observing.mirroring import find_mirrored
 from recordsmith.doctor.diagnose.observing.observations import Observations, RecordFacts, WorkerFacts
 from recordsmith.doctor.diagnose.observing.sampling import SampledEpoch, random_numbers_kept, sample_epochs
 from recordsmith.doctor.diagnose.pipelines import Pipeline, open_pipeline
@@ -196,6 +197,7 @@ def _observed(source: Pipeline, epochs: list[SampledEpoch], seed: int) -> Observ
         chain=source.chain,
         hangs=next((epoch.hangs for epoch in epochs if epoch.hangs is not None), None),
         workers=workers,
+        mirrored=find_mirrored(epoch.places for epoch in epochs[:2]) if len(epochs) > 1 else None,
         same_inputs=same_inputs,
         class_names=source.class_names,
         frozen_augmentation=_frozen_augmentation(source, epochs),

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from recordsmith.doctor.lint.interpreter.values import Call, Function, Group, Literal, Operation, Value, options_of
-from recordsmith.doctor.lint.libraries.control_flow import statement_of
+from recordsmith.doctor.lint.libraries.control_flow import function_of, statement_of
 from recordsmith.doctor.lint.libraries.torch.transforms import (
     applied_transforms,
     normalisation,
@@ -175,7 +175,8 @@ def blue_and_red_swapped(program: Program) -> Iterator[Finding]:
     Fix:
         `image = cv2.cvtColor(image, cv2.COLOR_BGR2RGB)` right after reading.
     """
-    if program.mentions(r"cvtColor|COLOR_|::-1|swapaxes|IMREAD_GRAYSCALE|BGR|bgr|\.flip\(|channel_swap|torch\.flip"):
+    if program.mentions(_TURNS_CHANNELS):
+        yield from _turned_in_training_only(program)
         return
     reads = [one for one in program.calls if one.name == "cv2.imread" and one.node is not None and _is_colour(one)]
     pretrained = next(
@@ -193,6 +194,36 @@ def blue_and_red_swapped(program: Program) -> Iterator[Finding]:
                 blue_and_red_swapped,
                 read.expression,
                 f"`cv2.imread` gives the channels as blue, green, red (BGR), and nothing converts them: {why} (RGB).",
+            )
+            return
+
+
+_TURNS_CHANNELS = r"cvtColor|COLOR_|::-1|swapaxes|IMREAD_GRAYSCALE|BGR|bgr|\.flip\(|channel_swap|torch\.flip"
+
+
+def _turned_in_training_only(program: Program) -> Iterator[Finding]:
+    """The dataset converts to RGB, and a function that predicts on one file does not."""
+    reads = {
+        id(function): (function, one)
+        for one in program.calls
+        if one.name == "cv2.imread" and isinstance(one.node, ast.Call) and _is_colour(one)
+        for function in [function_of(one.expression)]
+        if isinstance(function, ast.FunctionDef)
+    }
+    bodies = {key: ast.unparse(function) for key, (function, _) in reads.items()}
+    trained = [key for key, (function, _) in reads.items() if function.name in ("__getitem__", "load_image")]
+    in_rgb = bool(trained) and all("COLOR_BGR2RGB" in bodies[key] for key in trained)
+    for key, (_, read) in reads.items():
+        body = bodies[key]
+        feeds = re.search(r"from_numpy|ToTensor|as_tensor|torch\.tensor", body) and re.search(
+            r"model|net\b|no_grad", body
+        )
+        if in_rgb and key not in trained and feeds and not re.search(_TURNS_CHANNELS, body):
+            yield program.finding(
+                blue_and_red_swapped,
+                read.expression,
+                "Training converts what `cv2.imread` gives to RGB, and here it stays BGR: red and blue are swapped in "
+                "the prediction.",
             )
             return
 

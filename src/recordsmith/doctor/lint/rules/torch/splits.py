@@ -304,4 +304,38 @@ def _difference(first: list[Call], second: list[Call], one: str, other: str) -> 
     return f"{other} and {one} are normalised with different constants: the model gets inputs of another range."
 
 
-SPLIT_RULES = [whole_set_instead_of_split, other_split_loaded, normalised_differently]
+@rule("P147", "prediction-order-lost", Severity.WARNING)
+def prediction_order_lost(program: Program) -> Iterator[Finding]:
+    """Predictions are gathered from a loader that shuffles, without the labels of the same batch.
+
+    Why it matters:
+        A loader with `shuffle=True` gives the examples in a random order. Predictions that are gathered in this order
+        and compared with a list of labels in another one look like guesses, however good the model is.
+
+    Example:
+        `for x, _ in test_loader: predictions.append(model(x))` with `DataLoader(test_set, shuffle=True)`.
+
+    Fix:
+        `shuffle=False` for test data, or gather the labels in the same loop.
+    """
+    for use in program.uses:
+        loop, pipeline = use.node, use.pipeline
+        if not isinstance(loop, ast.For) or pipeline.source.kind != "torch" or pipeline.source.shuffles is not True:
+            continue
+        taken = loop.target
+        while isinstance(taken, ast.Tuple) and any(isinstance(one, ast.Tuple) for one in taken.elts):
+            taken = next(one for one in taken.elts if isinstance(one, ast.Tuple))  # of enumerate
+        last = taken.elts[-1] if isinstance(taken, ast.Tuple) and len(taken.elts) > 1 else None
+        dropped = isinstance(last, ast.Name) and bool(re.fullmatch(r"_\w*", last.id))
+        calls = [ast.unparse(node.func) for node in ast.walk(loop) if isinstance(node, ast.Call)]
+        gathers = any(re.search(r"\.(append|extend)$", name) for name in calls)
+        if dropped and gathers and program.is_for_testing(pipeline) and not any(".backward" in one for one in calls):
+            yield program.finding(
+                prediction_order_lost,
+                loop,
+                f"{program.name_of(pipeline)} shuffles, and its labels are dropped here: the predictions come in a "
+                "random order, which no list of labels or ids has.",
+            )
+
+
+SPLIT_RULES = [whole_set_instead_of_split, other_split_loaded, normalised_differently, prediction_order_lost]

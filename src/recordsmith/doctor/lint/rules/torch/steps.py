@@ -16,7 +16,7 @@ from recordsmith.rules import Finding, Severity, rule
 __all__ = ["STEP_RULES"]
 
 _CLEARS = r"zero_grad|\.grad\s*=\s*None|grad\.(data\.)?zero_|deepspeed|set_to_none|clear_grad"
-_STEPS = r"(?<![\w.])(?!\w*sched)(?!self\.\w*sched)[\w.\[\]]*\.step\b|minimize\(|Trainer\("
+_STEPS = r"(?<![\w.])(?!\w*sched)(?!self\.\w*sched)[\w.\[\]]*\.step\b|minimize\(|Trainer\(|optimizer_step"
 
 
 def _steps(program: Program, *kinds: str) -> list[Step]:
@@ -194,4 +194,48 @@ def _out_of_order(
         )
 
 
-STEP_RULES = [gradients_never_cleared, gradients_not_applied]
+@rule("P149", "accumulated-without-dividing", Severity.INFO)
+def accumulated_without_dividing(program: Program) -> Iterator[Finding]:
+    """Gradients of several batches are added up, and the loss is not divided by their number.
+
+    Why it matters:
+        The step is as many times larger as there are batches: with 8 of them, a learning rate of 0.1 acts like 0.8. A
+        program that behaves well with large batches may diverge.
+
+    Example:
+        `loss.backward()`, then `if step % 8 == 0: optimizer.step(); optimizer.zero_grad()`.
+
+    Fix:
+        `(loss / 8).backward()`; or choose the learning rate for the sum.
+    """
+    backwards, steps, clears = (_steps(program, kind) for kind in ("backward", "step", "zero"))
+    for step in steps:
+        around = conditions_around(step.call, step.loop)
+        near = [one for one in backwards if one.root is step.root and one.loops == step.loops and _is_plain(one)]
+        cleared = [one for one in clears if one.loops == step.loops and conditions_around(one.call, one.loop) == around]
+        counted = [_modulus(condition.test) for condition, inside in around if inside]
+        if len(near) != 1 or not cleared or len(counted) != 1 or not counted[0] or step.loop is None:
+            continue
+        if not re.search(r"/|\.mul\(|\* *1|accelerat", _loss_text(step.loop, near[0])):
+            yield program.finding(
+                accumulated_without_dividing,
+                near[0].call.expression,
+                f"The gradients of `{counted[0]}` batches are added up, and the loss is not divided by their number: "
+                "the learning rate acts as many times larger.",
+            )
+            return
+
+
+def _modulus(test: ast.expr) -> str:
+    found = [one for one in ast.walk(test) if isinstance(one, ast.BinOp) and isinstance(one.op, ast.Mod)]
+    return ast.unparse(found[0].right) if len(found) == 1 else ""
+
+
+def _loss_text(loop: ast.AST, backward: Step) -> str:
+    """What is done to the loss in the loop, and at its backward."""
+    name = receiver_text(backward.call) or ast.unparse(backward.call.expression)
+    set_there = [one for one in ast.walk(loop) if isinstance(one, ast.Assign | ast.AugAssign)]
+    return "\n".join([name, *(ast.unparse(one) for one in set_there if "loss" in ast.unparse(one).lower())])
+
+
+STEP_RULES = [gradients_never_cleared, gradients_not_applied, accumulated_without_dividing]

@@ -78,8 +78,7 @@ def test_the_line_is_named_at_which_a_function_of_tf_data_waits() -> None:
     never: queue.Queue[Any] = queue.Queue()
 
     def rows() -> Iterator[Any]:
-        for row in ROWS[:40].numpy():
-            yield row
+        yield from ROWS[:40].numpy()
         never.get()
 
     dataset = tf.data.Dataset.from_generator(rows, output_signature=tf.TensorSpec((4,))).batch(8).prefetch(2)

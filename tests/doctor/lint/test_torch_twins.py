@@ -71,6 +71,24 @@ CORRECTED: dict[str, dict[str, str]] = {
     },
     "softmax_over_the_batch": {"dim=0).argmax(dim=1)": "dim=1).argmax(dim=1)"},
     "argmax_without_axis": {"torch.argmax(logits) == labels": "torch.argmax(logits, dim=1) == labels"},
+    "read_by_every_process": {
+        "    train_loader = DataLoader(train_set, batch_size=128, shuffle=True, num_workers=4)\n": "    sampler = torch.utils.data.distributed.DistributedSampler(train_set)\n    train_loader = DataLoader(train_set, batch_size=128, sampler=sampler, num_workers=4)\n",
+        "        model.train()\n": "        sampler.set_epoch(epoch)\n        model.train()\n",
+    },
+    "scaled_gradients_applied": {"            optimizer.step()\n": "            scaler.step(optimizer)\n"},
+    "clipped_before_backward": {
+        "        torch.nn.utils.clip_grad_norm_(model.parameters(), 5)\n        cost.backward()\n": "        cost.backward()\n        torch.nn.utils.clip_grad_norm_(model.parameters(), 5)\n"
+    },
+    "embedding_row_missing": {"Bag(len(stoi))": "Bag(len(stoi) + 1)"},
+    "padding_is_a_class": {
+        "for _, t in rows], batch_first=True)": "for _, t in rows], batch_first=True, padding_value=-100)"
+    },
+    "shifted_twice": {
+        "torch.LongTensor(sample[:-1]), torch.LongTensor(sample[1:])": "torch.LongTensor(sample), torch.LongTensor(sample)"
+    },
+    "inference_without_normalize": {
+        "T.Compose([T.Resize(size), T.ToTensor()])": "T.Compose([T.Resize(size), T.ToTensor(), T.Normalize(mean=[0.485, 0.456, 0.406], std=[0.229, 0.224, 0.225])])"
+    },
 }
 
 

@@ -24,7 +24,12 @@ from recordsmith.doctor.diagnose.observing.mirroring import find_mirrored
 from recordsmith.doctor.diagnose.observing.observations import Observations, RecordFacts, WorkerFacts
 from recordsmith.doctor.diagnose.observing.sampling import SampledEpoch, random_numbers_kept, sample_epochs
 from recordsmith.doctor.diagnose.pipelines import Pipeline, open_pipeline
-from recordsmith.doctor.diagnose.probes.label_order import compare_epochs, measure_labels, workers_give_the_same
+from recordsmith.doctor.diagnose.probes.label_order import (
+    compare_epochs,
+    measure_labels,
+    relabelled_rows,
+    workers_give_the_same,
+)
 from recordsmith.doctor.diagnose.probes.pair_checking import Match, compare_with_records
 from recordsmith.doctor.diagnose.probes.source_files import look_at_files
 from recordsmith.doctor.diagnose.probes.training_signal import probe_signal
@@ -177,6 +182,9 @@ def _observed(source: Pipeline, epochs: list[SampledEpoch], seed: int) -> Observ
     leaks, _ = _tried("", (), find_leaks, kept)
     labels, no_labels = _tried("Labels were not looked at", None, measure_labels, first, seed=seed)
     order, no_order = _tried("Order was not looked at", None, compare_epochs, epochs)
+    if order is not None:
+        moved, _ = _tried("", {}, relabelled_rows, epochs)
+        order = replace(order, **moved)
     same_inputs, _ = _tried("", (), find_same_inputs, kept)
     workers, no_workers = _tried("The workers were not looked at", None, _workers, source, first)
     return Observations(

@@ -115,6 +115,7 @@ class ModelFacts:
         other_optimizer: the program has no optimizer of this model, but one of weights of the same shapes whose model
             does not exist any more.
         evaluating: a PyTorch module with dropout or batch normalisation that is in evaluation mode.
+        halving_metrics: the metrics of a Keras model that count outputs above 0.5 as class 1.
         optimizer: the type of the optimizer that trains it; empty where it is not known.
         learning_rate: that of the optimizer.
     """
@@ -138,6 +139,7 @@ class ModelFacts:
     pretrained: str = ""
     other_optimizer: bool = False
     evaluating: bool = False
+    halving_metrics: tuple[str, ...] = ()
     optimizer: str = ""
     learning_rate: float | None = None
 

@@ -231,6 +231,9 @@ class OrderFacts:
         batches: how many batches could be compared.
         same_batch: all sampled batches hold the same rows.
         rows: how many different rows the first epoch had, by their content.
+        twice: how many rows came once in each of two epochs, with unchanged inputs.
+        relabelled: how many of these had another target the second time.
+        same_targets: the targets of these rows are the same ones in both epochs, all together.
     """
 
     same_order: bool | None = None
@@ -238,6 +241,9 @@ class OrderFacts:
     batches: int = 0
     same_batch: bool = False
     rows: int = 0
+    twice: int = 0
+    relabelled: int = 0
+    same_targets: bool = False
 
 
 @dataclass(frozen=True, slots=True)

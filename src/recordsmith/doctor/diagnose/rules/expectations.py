@@ -183,10 +183,38 @@ def image_mirrored_alone(observed: Observations) -> Iterator[Finding]:
     )
 
 
+@rule("T071", "metric-of-scores", Severity.WARNING)
+def metric_of_scores(observed: Observations) -> Iterator[Finding]:
+    """A metric compares raw scores with 0.5, where it expects probabilities.
+
+    Why it matters:
+        A score of 0.3 means a probability of 57 %, and counts as class 0. The accuracy that is shown is wrong, while
+        the loss is right.
+
+    Example:
+        `model.compile(loss=BinaryCrossentropy(from_logits=True), metrics=["accuracy"])` and a last layer without
+        sigmoid.
+
+    Fix:
+        `metrics=[keras.metrics.BinaryAccuracy(threshold=0.0)]`, or a sigmoid in the last layer and `from_logits=False`.
+    """
+    model = observed.model
+    if model is None or model.loss is None or model.loss.kind != "binary" or not model.loss.from_logits:
+        return
+    scores = model.output is not None and (model.output.min < 0 or model.output.max > 1)
+    if scores and model.halving_metrics:
+        yield metric_of_scores.finding(
+            f"The metric {model.halving_metrics[0]} counts outputs above 0.5 as class 1, and the model gives raw "
+            "scores, for which 0 is the middle.",
+            corrected="metrics=[keras.metrics.BinaryAccuracy(threshold=0.0)]",
+        )
+
+
 EXPECTATION_RULES = (
     mask_with_fractions,
     time_before_rows,
     pretrained_scaling,
     output_cannot_reach_target,
     image_mirrored_alone,
+    metric_of_scores,
 )

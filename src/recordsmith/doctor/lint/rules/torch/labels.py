@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 
 from recordsmith.doctor.lint.interpreter.values import Call, Item, Literal, Operation, Value
+from recordsmith.doctor.lint.libraries.control_flow import statement_of
 from recordsmith.doctor.lint.libraries.tensorflow.pipelines import Pipeline
 from recordsmith.doctor.lint.libraries.torch.modules import losses
 from recordsmith.doctor.lint.libraries.torch.tensors import last_layer, sequence_of, tensor_shape
@@ -240,10 +241,127 @@ def _rows(pipeline: Pipeline) -> int | None:
     return shape[0] if shape else None
 
 
+@rule("P155", "embedding-row-missing", Severity.ERROR)
+def embedding_row_missing(program: Program) -> Iterator[Finding]:
+    """An embedding has as many rows as there are words, and the words are numbered from 1.
+
+    Why it matters:
+        The numbers go from 1 to the number of words, and the rows from 0 to one less: the last word has none. Looking
+        it up stops with an index error, as soon as it comes.
+
+    Example:
+        `stoi = {word: i + 1 for i, word in enumerate(words)}` and `nn.Embedding(len(stoi), 64)`.
+
+    Fix:
+        `nn.Embedding(len(stoi) + 1, 64)`: row 0 is for padding.
+    """
+    for call in program.calls:
+        size = call.argument(0, "num_embeddings") if call.name == "torch.nn.Embedding" else None
+        table = size.args[0] if isinstance(size, Call) and size.name == "builtins.len" and size.args else None
+        node = table.node if table is not None else None
+        if not isinstance(node, ast.DictComp) or not _counts_from_one(node):
+            continue
+        target = getattr(getattr(node, "parent", None), "targets", [None])[0]
+        name = ast.unparse(target) if target is not None else ""
+        if name.isidentifier() and not program.mentions(rf"\b{name}(\[[^\]]*\] *=[^=]|\.(update|setdefault))"):
+            yield program.finding(
+                embedding_row_missing,
+                call.expression,
+                f"The words in `{name}` are numbered from 1, and the embedding has one row for each, from 0 on: the "
+                "last word has no row.",
+            )
+
+
+def _counts_from_one(node: ast.DictComp) -> bool:
+    over = node.generators[0].iter
+    if not isinstance(over, ast.Call) or ast.unparse(over.func) != "enumerate" or len(node.generators) != 1:
+        return False
+    start = (
+        over.args[1] if len(over.args) > 1 else next((one.value for one in over.keywords if one.arg == "start"), None)
+    )
+    plain = isinstance(node.value, ast.Name)
+    shifted = isinstance(node.value, ast.BinOp) and bool(re.fullmatch(r"\w+ \+ 1|1 \+ \w+", ast.unparse(node.value)))
+    return (plain and isinstance(start, ast.Constant) and start.value == 1) or (shifted and start is None)
+
+
+@rule("P156", "padding-is-a-class", Severity.WARNING)
+def padding_is_a_class(program: Program) -> Iterator[Finding]:
+    """Labels of sequences are padded with 0, and the loss counts the padding as class 0.
+
+    Why it matters:
+        `CrossEntropyLoss` leaves out labels of -100 unless `ignore_index` says otherwise. With padding of 0, every
+        padded position teaches the model class 0, and the score counts it as correct.
+
+    Example:
+        `pad_sequence(labels, batch_first=True)` and `nn.CrossEntropyLoss()`.
+
+    Fix:
+        `pad_sequence(labels, batch_first=True, padding_value=-100)`, or `ignore_index=0` if 0 is no class.
+    """
+    found = [options for _, loss, _, _, options in losses(program.calls) if loss == "cross_entropy"]
+    if not found or any(options.argument(None, "ignore_index", "reduction", "weight") for options in found):
+        return
+    if program.mentions(r"ignore_index|mask|pack_padded|lengths?\b|!= ?0|pad_idx|PAD"):
+        return
+    for call in program.calls:
+        if call.name != "torch.nn.utils.rnn.pad_sequence" or not isinstance(call.node, ast.Call) or not call.exact:
+            continue
+        value = call.argument(2, "padding_value")
+        statement = statement_of(call.expression)
+        target = ast.unparse(statement.targets[0]) if isinstance(statement, ast.Assign) else ""
+        named = re.search(r"(^|_)(labels?|tags?|targets?|tgts?|ys?)(_|$)", target)
+        if named and (value is None or (isinstance(value, Literal) and value.value == 0)):
+            yield program.finding(
+                padding_is_a_class,
+                call.expression,
+                f"`{target}` is padded with 0, and the loss ignores nothing: padded positions count as class 0.",
+            )
+            return
+
+
+@rule("P157", "shifted-twice", Severity.WARNING)
+def shifted_twice(program: Program) -> Iterator[Finding]:
+    """The labels of a language model are shifted by the dataset, and shifted again where the loss is computed.
+
+    Why it matters:
+        The model learns to predict the token after the next one. The loss goes down, and generated text makes no sense.
+
+    Example:
+        A dataset that returns `x[:-1], x[1:]`, and a loss of `logits[..., :-1, :]` and `labels[..., 1:]`.
+
+    Fix:
+        Shift in one place: return `x, x` from the dataset, or compare `logits` and `labels` as they are.
+    """
+    functions = [node for node in program.source.nodes if isinstance(node, ast.FunctionDef)]
+    given = [one for one in functions if one.name in ("__getitem__", "get_batch") and _shifts_rows(one)]
+    again = [
+        node
+        for one in functions
+        if one.name not in ("__getitem__", "get_batch")
+        for node in ast.walk(one)
+        if isinstance(node, ast.Subscript) and re.fullmatch(r"\w*(labels|targets)\[(\.\.\.|:), 1:\]", ast.unparse(node))
+    ]
+    if given and again and re.search(r"logits\[(\.\.\.|:), :-1", program.source.text):
+        yield program.finding(
+            shifted_twice,
+            again[0],
+            f"`{ast.unparse(again[0])}` shifts the labels by one, and `{given[0].name}` has shifted them already: the "
+            "model learns to predict the token after the next one.",
+        )
+
+
+def _shifts_rows(function: ast.FunctionDef) -> bool:
+    cuts = {ast.unparse(node.slice) for node in ast.walk(function) if isinstance(node, ast.Subscript)}
+    return {":-1", "1:"} <= cuts
+
+
 LABEL_RULES = [
     sampler_weights_of_classes,
     other_label_ignored,
     padding_is_learnt,
     one_output_for_classes,
     last_batch_of_one,
+    embedding_row_missing,
+    padding_is_a_class,
+    shifted_twice,
 ]

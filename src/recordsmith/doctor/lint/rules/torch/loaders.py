@@ -316,6 +316,39 @@ def subsets_of_two_orders(program: Program) -> Iterator[Finding]:
             )
 
 
+@rule("P152", "read-by-every-process", Severity.WARNING)
+def read_by_every_process(program: Program) -> Iterator[Finding]:
+    """A model is trained in several processes, and each of them reads the whole dataset.
+
+    Why it matters:
+        `DistributedDataParallel` averages gradients; it does not divide the data. Without a `DistributedSampler`, each
+        process goes through all examples: an epoch takes as long as with one GPU.
+
+    Example:
+        `DistributedDataParallel(model)` and `DataLoader(train_set, shuffle=True)`.
+
+    Fix:
+        `sampler = DistributedSampler(train_set)`, `DataLoader(train_set, sampler=sampler)`, and
+        `sampler.set_epoch(epoch)` in every epoch.
+    """
+    wrapped = any(call.name.endswith("DistributedDataParallel") for call in program.calls)
+    if not wrapped or program.mentions(
+        r"Distributed\w*Sampler|DistributedSampler|world_size|split_by_node|[Aa]ccelerat|[Ll]ightning|deepspeed"
+    ):
+        return
+    for pipeline, call in _loaders(program):
+        given = [call.argument(None, name) for name in ("sampler", "batch_sampler")]
+        trains = "training" in program.roles(pipeline) or program.named(pipeline) == "training"
+        if trains and call.exact and not any(map(_is_given, given)):
+            yield program.finding(
+                read_by_every_process,
+                call.expression,
+                f"{program.name_of(pipeline)} has no `DistributedSampler`, and the model is trained in several "
+                "processes: each of them reads the whole dataset.",
+            )
+            return
+
+
 _ORDERS = {"numpy.random.permutation", "torch.randperm", ".permutation"}
 
 
@@ -326,4 +359,5 @@ LOADER_RULES = [
     epoch_never_set,
     loaders_shuffled_apart,
     subsets_of_two_orders,
+    read_by_every_process,
 ]

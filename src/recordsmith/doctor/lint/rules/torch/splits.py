@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator
 
 from recordsmith.doctor.lint.interpreter.values import Call, Item, Literal, Object, Value
+from recordsmith.doctor.lint.libraries.control_flow import function_of
 from recordsmith.doctor.lint.libraries.tensorflow.pipelines import Pipeline
 from recordsmith.doctor.lint.libraries.torch.data import base_dataset, split_of
 from recordsmith.doctor.lint.libraries.torch.transforms import (
@@ -270,9 +271,17 @@ def normalised_differently(program: Program) -> Iterator[Finding]:
         if not known or any(id(one) in used for one in steps) or not any(map(_makes_tensor, steps)):
             continue
         message = _difference(trained[0][1], steps, "training data", "what is predicted on")
-        if message and re.search(r"predict|infer|classify|demo|test", " ".join(call.within)):
+        if message and (re.search(r"predict|infer|classify|demo|test", " ".join(call.within)) or _predicts(call)):
             yield program.finding(normalised_differently, call.expression, message)
             return
+
+
+def _predicts(call: Call) -> bool:
+    """It is in a function that runs a model without gradients."""
+    function = function_of(call.expression) if isinstance(call.node, ast.Call) else None
+    text = ast.unparse(function) if isinstance(function, ast.FunctionDef) else ""
+    runs = re.search(r"\b(model|net|network)\w*\(", text)
+    return bool(runs and re.search(r"no_grad|inference_mode", text) and ".backward(" not in text)
 
 
 def _preparation(pipeline: Pipeline) -> list[Call] | None:
@@ -328,7 +337,8 @@ def prediction_order_lost(program: Program) -> Iterator[Finding]:
         last = taken.elts[-1] if isinstance(taken, ast.Tuple) and len(taken.elts) > 1 else None
         dropped = isinstance(last, ast.Name) and bool(re.fullmatch(r"_\w*", last.id))
         calls = [ast.unparse(node.func) for node in ast.walk(loop) if isinstance(node, ast.Call)]
-        gathers = any(re.search(r"\.(append|extend)$", name) for name in calls)
+        added = [ast.unparse(node) for node in ast.walk(loop) if isinstance(node, ast.Call)]
+        gathers = any(re.search(r"\.(append|extend)\((?!.*loss)", text) for text in added)
         if dropped and gathers and program.is_for_testing(pipeline) and not any(".backward" in one for one in calls):
             yield program.finding(
                 prediction_order_lost,

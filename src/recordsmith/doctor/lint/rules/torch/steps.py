@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 
 from recordsmith.doctor.lint.edits import Edit
-from recordsmith.doctor.lint.libraries.control_flow import conditions_around, root_of, statement_of
+from recordsmith.doctor.lint.libraries.control_flow import conditions_around, loops_around, root_of, statement_of
 from recordsmith.doctor.lint.libraries.torch.modules import is_optimizer
 from recordsmith.doctor.lint.libraries.torch.training import Step, optimizers, receiver_text, training_steps
 from recordsmith.doctor.lint.program import Program
@@ -226,6 +226,67 @@ def accumulated_without_dividing(program: Program) -> Iterator[Finding]:
             return
 
 
+@rule("P153", "scaled-gradients-applied", Severity.ERROR)
+def scaled_gradients_applied(program: Program) -> Iterator[Finding]:
+    """The loss is scaled by a GradScaler, and the optimizer applies the scaled gradients.
+
+    Why it matters:
+        A GradScaler multiplies the loss by 65,536 at first. `scaler.step(optimizer)` divides the gradients by it, and
+        leaves out a step with infinite ones. `optimizer.step()` does neither: the steps are far too large for SGD, and
+        the first overflow makes all weights NaN.
+
+    Example:
+        `scaler.scale(loss).backward(); optimizer.step(); scaler.update()`
+
+    Fix:
+        `scaler.step(optimizer)` instead of `optimizer.step()`.
+    """
+    if not program.mentions(r"\.scale\(\w*loss\w*\)\.backward") or program.mentions(
+        r"unscale_|scaler\.step|Scaler\w*\.step"
+    ):
+        return
+    plain = [one for one in _steps(program, "step") if is_optimizer(one.call.receiver) and not one.call.args]
+    near = _steps(program, "backward")
+    for step in plain:
+        if any(one.loops == step.loops and ".scale(" in ast.unparse(one.call.expression) for one in near):
+            yield program.finding(
+                scaled_gradients_applied,
+                step.call.expression,
+                "The gradients are scaled by the GradScaler, and `optimizer.step()` applies them as they are: use "
+                "`scaler.step(optimizer)`.",
+            )
+            return
+
+
+@rule("P154", "clipped-before-backward", Severity.WARNING)
+def clipped_before_backward(program: Program) -> Iterator[Finding]:
+    """Gradients are clipped before `backward` computes them.
+
+    Why it matters:
+        The clipping sees no gradients, or those of the step before. Those that the optimizer applies are not clipped,
+        and a single large one may destroy the weights.
+
+    Example:
+        `clip_grad_norm_(model.parameters(), 5); loss.backward(); optimizer.step()`
+
+    Fix:
+        Clip between `loss.backward()` and `optimizer.step()`.
+    """
+    backwards, steps = _steps(program, "backward"), _steps(program, "step")
+    clips = [call for call in program.calls if re.search(r"\.clip_grad_(norm|value)_?$", call.name) and call.node]
+    if len(clips) != 1 or len(backwards) != 1 or len(steps) != 1:
+        return
+    clip, loops = clips[0], loops_around(clips[0])
+    together = bool(loops) and loops == backwards[0].loops == steps[0].loops and not clip.undecided
+    places = [program.calls.index(one) for one in (clip, backwards[0].call, steps[0].call)]
+    if together and places == sorted(places):
+        yield program.finding(
+            clipped_before_backward,
+            clip.expression,
+            "The gradients are clipped before `backward()` computes them: those that are applied are not clipped.",
+        )
+
+
 def _modulus(test: ast.expr) -> str:
     found = [one for one in ast.walk(test) if isinstance(one, ast.BinOp) and isinstance(one.op, ast.Mod)]
     return ast.unparse(found[0].right) if len(found) == 1 else ""
@@ -238,4 +299,10 @@ def _loss_text(loop: ast.AST, backward: Step) -> str:
     return "\n".join([name, *(ast.unparse(one) for one in set_there if "loss" in ast.unparse(one).lower())])
 
 
-STEP_RULES = [gradients_never_cleared, gradients_not_applied, accumulated_without_dividing]
+STEP_RULES = [
+    gradients_never_cleared,
+    gradients_not_applied,
+    accumulated_without_dividing,
+    scaled_gradients_applied,
+    clipped_before_backward,
+]

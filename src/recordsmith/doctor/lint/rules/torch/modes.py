@@ -6,7 +6,7 @@ import ast
 import re
 from collections.abc import Iterator
 
-from recordsmith.doctor.lint.interpreter.values import Call, Object, walk
+from recordsmith.doctor.lint.interpreter.values import Call, Group, Object, walk
 from recordsmith.doctor.lint.libraries.control_flow import (
     conditions_around,
     enclosing,
@@ -47,6 +47,8 @@ def _models_of(step: Step) -> set[object]:
     optimizer = step.call.args[0] if step.call.args and is_optimizer(step.call.args[0]) else step.call.receiver
     given = optimizer.argument(0, "params") if isinstance(optimizer, Call) and is_optimizer(optimizer) else None
     calls = [one for one in walk(given, 200) if isinstance(one, Call) and one.name.endswith("parameters")]
+    if isinstance(given, Group) and not given.grown and not calls:
+        return {None}  # tensors of its own, and no model
     whole = {id(part) for one in calls for part in walk(one.receiver, 20) if isinstance(part, Call | Object)}
     return whole | {key_of(one) for one in calls}
 

@@ -7,10 +7,19 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from recordsmith.doctor.lint.interpreter.values import Call, Function, Group, Literal, Operation, Value, options_of
+from recordsmith.doctor.lint.interpreter.values import (
+    Call,
+    Element,
+    Function,
+    Group,
+    Item,
+    Literal,
+    Operation,
+    Value,
+    options_of,
+)
 from recordsmith.doctor.lint.libraries.control_flow import function_of, statement_of
 from recordsmith.doctor.lint.libraries.torch.transforms import (
-    applied_transforms,
     normalisation,
     step_name,
     sure_parts,
@@ -247,8 +256,7 @@ def scaled_twice_in_torch(program: Program, found_by: Rule[Any]) -> Iterator[Fin
         for one in options_of(value):
             if not isinstance(one, Operation) or one.node is None or id(one.node) in seen or not _is_by_255(one):
                 continue
-            applied = [steps for _, steps, _ in applied_transforms(one.operands[0])]
-            if any(step_name(step) == "ToTensor" for steps in applied for step in steps):
+            if any(step_name(step) == "ToTensor" for step in _steps_of_pixels(one.operands[0])):
                 seen.add(id(one.node))
                 yield program.finding(
                     found_by,
@@ -273,6 +281,25 @@ def scaled_twice_in_torch(program: Program, found_by: Rule[Any]) -> Iterator[Fin
                         "These pixels are divided by 255 although `ToTensor` has brought them to 0..1 already: what is "
                         "left is almost black.",
                     )
+
+
+def _steps_of_pixels(value: Value | None) -> Iterator[Call]:
+    """The transforms that pixels certainly went through; of a new image of the same size, none."""
+    for _ in range(40):
+        match value:
+            case Call(name="()", receiver=Call() as transform, args=(first, *_)):
+                yield from transform_steps(transform)[0]
+                value = first
+            case Call(receiver=receiver) if receiver is not None and value.name.startswith("."):
+                value = receiver
+            case Call(args=(first, *_)):
+                value = first
+            case Operation(operands=(first, *_)):
+                value = first
+            case Item(attribute=False, base=base) | Element(of=Value() as base):
+                value = base
+            case _:
+                return
 
 
 def _is_by_255(value: Operation) -> bool:

@@ -75,9 +75,17 @@ def augmented_in_torch(program: Program) -> Iterator[tuple[Call, Pipeline, str, 
             continue
         for step in pipeline.source.steps:
             near = [one for one in pipeline.source.steps if one.within == step.within]
-            if _MOVES.fullmatch(step.name) and any(_DRAWS.fullmatch(one.name) for one in near):
+            if _MOVES.fullmatch(step.name) and any(map(_draws, near)):
                 yield step, pipeline, step.name.rpartition(".")[2], False
                 break
+
+
+def _draws(call: Call) -> bool:
+    """It draws a random number, and not always the same one, as `random.uniform(*scale)` does with a fixed scale."""
+    if not _DRAWS.fullmatch(call.name) or not call.exact:
+        return False
+    numbers = [one.value for one in call.args if isinstance(one, Literal)]
+    return len(numbers) != len(call.args) or len(numbers) < 2 or len(set(numbers)) > 1
 
 
 @rule("P109", "whole-set-instead-of-split", Severity.ERROR)

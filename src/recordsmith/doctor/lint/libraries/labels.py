@@ -9,6 +9,7 @@ from recordsmith.doctor.lint.interpreter.values import Call, Element, Group, Ite
 from recordsmith.doctor.lint.libraries.fitting import split_part
 from recordsmith.doctor.lint.libraries.image_generators import flow_of
 from recordsmith.doctor.lint.libraries.models import CompiledModel
+from recordsmith.doctor.lint.libraries.rows import PERMUTES
 from recordsmith.doctor.lint.libraries.tensorflow.parse_specs import parsed_feature_of
 from recordsmith.doctor.lint.libraries.tensorflow.pipelines import Pipeline
 
@@ -101,11 +102,15 @@ def _plain(value: Value) -> Value:
         elif isinstance(value, Call) and value.name in _KEEPS and (value.receiver or value.args):
             inner = value.receiver if value.name.startswith(".") else value.args[0]
             value = inner if inner is not None else value
-        elif isinstance(value, Item) and isinstance(value.index, Slice) and not value.attribute:
+        elif isinstance(value, Item) and not value.attribute and _selects_rows(value.index):
             value = value.base
         else:
             break
     return value
+
+
+def _selects_rows(index: Value) -> bool:
+    return isinstance(index, Slice) or (isinstance(index, Call) and index.name in PERMUTES)
 
 
 def labels_of(value: Value) -> Labels | None:
@@ -115,6 +120,8 @@ def labels_of(value: Value) -> Labels | None:
         return Labels("numbers", f"the feature {feature.name!r}")
     if isinstance(value, Item) and _is_loaded_label(value):
         return Labels("numbers", "`load_data`")
+    if isinstance(value, Group) and value.is_list:
+        return _between(value.members, "a list") if value.members else None
     if not isinstance(value, Call):
         return None
     if value.name in _ONE_HOT:
@@ -130,8 +137,10 @@ def labels_of(value: Value) -> Labels | None:
     if value.name == "numpy.where" and len(value.args) == 3:
         return _between(value.args[1:], "`np.where`")
     if value.name in ("numpy.random.randint", ".integers"):
-        bounds = [one.value for one in value.args[:2] if isinstance(one, Literal) and isinstance(one.value, int)]
-        if len(bounds) == 2 and len(value.args) >= 2:
+        ends = [one for one in (value.argument(0, "low"), value.argument(1, "high")) if one is not None]
+        bounds = [one.value for one in ends if isinstance(one, Literal) and isinstance(one.value, int)]
+        bounds = [0, *bounds] if len(ends) == 1 else bounds
+        if len(bounds) == 2 and value.exact:
             return Labels("numbers", f"`{value.name.rpartition('.')[2]}`", lowest=bounds[0], highest=bounds[1] - 1)
     return None
 

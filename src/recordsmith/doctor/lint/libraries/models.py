@@ -64,8 +64,8 @@ def compiled_models(calls: list[Call]) -> Iterator[CompiledModel]:
         last = _last_layer(call.receiver, calls)
         fits = _fits(call, calls)
         trained_on = tuple(pipeline for one in fits for pipeline in pipelines_in(one.argument(0, "x")))
-        units, activation = _output(last)
         layers = layers_of(call.receiver, calls)
+        units, activation = _output(last, layers)
         yield CompiledModel(call, loss, from_logits, units, activation, last, trained_on, layers, tuple(fits))
 
 
@@ -95,8 +95,9 @@ def _in_loop(call: Call, calls: list[Call]) -> Iterator[CompiledModel]:
     if loss is None or not isinstance(output, Call) or output.name != "()" or not isinstance(output.receiver, Call):
         return
     last = _last_layer(output.receiver, calls) or output.receiver
-    units, activation = _output(last)
-    yield CompiledModel(call, loss, from_logits, units, activation, last, (), layers_of(output.receiver, calls))
+    layers = layers_of(output.receiver, calls)
+    units, activation = _output(last, layers)
+    yield CompiledModel(call, loss, from_logits, units, activation, last, (), layers)
 
 
 def _loss(value: Value | None) -> tuple[str | None, bool | None]:
@@ -185,12 +186,14 @@ def layers_of(model: Value, calls: Iterable[Call]) -> tuple[Call, ...] | None:
     return layers if layers and len(layers) == len(found) else None
 
 
-def _output(last: Call | None) -> tuple[int | None, str | None]:
+def _output(last: Call | None, layers: tuple[Call, ...] | None) -> tuple[int | None, str | None]:
+    """The units and the activation of the last layer; an activation that is a layer has the units of the one before."""
     if last is None:
         return None, None
     if last.name in ("keras.layers.Softmax", "keras.layers.Activation"):
         given = last.argument(0, "activation") if last.name.endswith("Activation") else Literal("softmax")
-        return None, _activation(given) or None  # a linear one leaves what comes before it
+        before = layers[-2] if layers is not None and len(layers) > 1 and layers[-1] is last else None
+        return _output(before, None)[0], _activation(given) or None  # a linear one leaves what comes before it
     if last.name != "keras.layers.Dense":
         return None, None
     units = last.argument(0, "units")

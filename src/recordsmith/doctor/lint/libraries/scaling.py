@@ -317,6 +317,11 @@ def _of_operation(value: Operation, depth: int, root: Scaling | None = None) -> 
 
 
 def _of_item(value: Item, depth: int) -> Scaling | None:
+    if isinstance(value.index, Item) and _is_fold(value.index):
+        whole = scaling_of(value.base, depth - 1)
+        return Scaling(("split", id(value.base)), steps=whole.steps if whole is not None else ())
+    if isinstance(value.base, Call) and value.base.name == ".read" and _is_camera(value.base.receiver):
+        return Scaling("image", channels="BGR")
     part = split_part(value)
     if part is not None:
         whole = scaling_of(part.whole, depth - 1)
@@ -334,6 +339,17 @@ def _of_item(value: Item, depth: int) -> Scaling | None:
     if isinstance(value.index, Slice) or _adds_axis(value.index):
         return scaling_of(base, depth - 1)
     return None
+
+
+def _is_fold(index: Item) -> bool:
+    """The numbers of the rows of a fold: of `for train, test in KFold(5).split(x)`."""
+    split = index.base.base if isinstance(index.base, Item) else None
+    splitter = split.receiver if isinstance(split, Call) and split.name == ".split" else None
+    return isinstance(splitter, Call) and splitter.name.startswith("sklearn.model_selection.")
+
+
+def _is_camera(value: Value | None) -> bool:
+    return isinstance(value, Call) and value.name == "cv2.VideoCapture"
 
 
 def _adds_axis(index: Value) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from recordsmith.doctor.lint.interpreter.values import Call, Literal, Operation, Value
+from recordsmith.doctor.lint.interpreter.values import Call, Literal, Operation, Value, walk
 from recordsmith.doctor.lint.libraries.fitting import ModelUse, model_uses
 from recordsmith.doctor.lint.libraries.scaling import Scaling, scaling_of
 from recordsmith.doctor.lint.program import Program
@@ -86,6 +86,50 @@ def channels_in_another_order(program: Program) -> Iterator[Finding]:
             )
 
 
+@rule("P269", "padded-differently", Severity.ERROR)
+def padded_differently(program: Program) -> Iterator[Finding]:
+    """Sequences are padded or cut on another side, or to another length, than those of the training data.
+
+    Why it matters:
+        `pad_sequences` pads and cuts at the beginning unless told otherwise. A model that was trained on sequences
+        padded at the end meets its words at other positions: predictions are wrong, and no error is raised.
+
+    Example:
+        `pad_sequences(train, maxlen=200, padding="post")`, then `model.predict(pad_sequences(new, maxlen=200))`.
+
+    Fix:
+        Use the same `maxlen`, `padding` and `truncating` everywhere, best in one function.
+    """
+    uses = list(model_uses(program.calls))
+    for use in uses:
+        paddings = [_padding(one.inputs) for one in uses if one.model is use.model and one.role == "training"]
+        trained, other = next((one for one in paddings if one is not None), None), _padding(use.inputs)
+        if use.role == "training" or trained is None or other is None:
+            continue
+        for name, default in (("padding", "pre"), ("truncating", "pre"), ("maxlen", None)):
+            sides = [call.argument(_PAD_POSITIONS[name], name) or Literal(default) for call in (trained, other)]
+            known = [one.value for one in sides if isinstance(one, Literal)]
+            if len(known) == 2 and known[0] != known[1] and trained.exact and other.exact and None not in known:
+                yield program.finding(
+                    padded_differently,
+                    other.expression,
+                    f"The training data has `{name}={known[0]!r}`, and this has `{name}={known[1]!r}`: words are at "
+                    "other positions than in training.",
+                    severity=Severity.WARNING if name != "padding" else None,
+                )
+                break
+
+
+_PAD_POSITIONS = {"maxlen": 1, "padding": 3, "truncating": 4}
+
+
+def _padding(value: Value) -> Call | None:
+    for one in walk(value, 40):
+        if isinstance(one, Call) and one.name.endswith(".pad_sequences"):
+            return one
+    return None
+
+
 @rule("P238", "image-without-batch", Severity.ERROR)
 def image_without_batch(program: Program) -> Iterator[Finding]:
     """A single image is given to `predict`, which takes a batch.
@@ -162,4 +206,10 @@ def argmax_of_one_unit(program: Program) -> Iterator[Finding]:
             )
 
 
-INPUT_RULES = [scaled_differently, channels_in_another_order, image_without_batch, argmax_of_one_unit]
+INPUT_RULES = [
+    scaled_differently,
+    channels_in_another_order,
+    padded_differently,
+    image_without_batch,
+    argmax_of_one_unit,
+]

@@ -8,8 +8,10 @@ from collections.abc import Iterator
 
 from recordsmith.doctor.lint.edits import Edit
 from recordsmith.doctor.lint.interpreter.loops import pipelines_in
-from recordsmith.doctor.lint.interpreter.values import Call, Item, Literal, Slice, Value, walk
+from recordsmith.doctor.lint.interpreter.values import Call, Group, Item, Literal, Unknown, Value, walk
 from recordsmith.doctor.lint.libraries.fitting import ModelUse, model_uses, split_part
+from recordsmith.doctor.lint.libraries.rows import bound_key, rows_of, slice_range
+from recordsmith.doctor.lint.libraries.tensorflow.pipelines import Pipeline
 from recordsmith.doctor.lint.program import Program
 from recordsmith.rules import Finding, Severity, rule
 
@@ -17,6 +19,8 @@ __all__ = ["PART_RULES"]
 
 _LABELS = re.compile(r"^(y|ys|labels?|targets?)([_\d]|$)|_(y|labels?|targets?)$", re.IGNORECASE)
 _INPUTS = re.compile(r"^(x|xs|images?|features?|data|inputs?)([_\d]|$)|_(x|images?|features?|data)$", re.IGNORECASE)
+_READS_ALL = re.compile(r"tensorflow_datasets\.load|tensorflow\.data\.TFRecordDataset")
+_TAKES_A_PART = {"take", "skip", "shard", "filter", "enumerate", "group_by_window"}
 
 
 @rule("P202", "validated-on-training-data", Severity.WARNING)
@@ -28,7 +32,8 @@ def validated_on_training_data(program: Program) -> Iterator[Finding]:
         invisible, and early stopping has nothing to stop at.
 
     Example:
-        `model.fit(train, validation_data=train)`
+        `model.fit(train, validation_data=train)`; `x[:50_000]` for validation and `x[10_000:]` for training; the split
+        "train" of a dataset loaded twice.
 
     Fix:
         Keep a part of the data apart before training, and validate on that.
@@ -40,21 +45,56 @@ def validated_on_training_data(program: Program) -> Iterator[Finding]:
         trained = next(one for one in uses if one.call is use.call and one.role == "training")
         if isinstance(use.inputs, Literal):
             continue
-        part = use.inputs.base if isinstance(use.inputs, Item) and isinstance(use.inputs.index, Slice) else None
-        if _is_same(trained.inputs, use.inputs) or part is trained.inputs:
-            what = "a part of the training data" if part is trained.inputs else "the training data itself"
+        if what := _shared(trained.inputs, use.inputs):
             yield program.finding(
                 validated_on_training_data,
                 use.call.expression,
-                f"The validation data is {what}: the validation score cannot show overfitting.",
+                f"The validation data {what}: the validation score cannot show overfitting.",
             )
 
 
-def _is_same(first: Value, second: Value) -> bool:
-    if first is second:
-        return True
-    one, other = pipelines_in(first), pipelines_in(second)
-    return len(one) == 1 and len(other) == 1 and one[0] is other[0]
+def _shared(trained: Value, validated: Value) -> str | None:
+    """What the validation data has in common with the training data, in words."""
+    if trained is validated:
+        return "is the training data itself"
+    one, other = pipelines_in(trained), pipelines_in(validated)
+    if one or other:
+        return _same_source(one[0], other[0]) if len(one) == len(other) == 1 else None
+    first, second = rows_of(trained), rows_of(validated)
+    if first.origin is not second.origin or first.orders != second.orders or isinstance(first.origin, Unknown | Group):
+        return None
+    cuts = [rows.cuts[0] if rows.cuts else None for rows in (first, second)]
+    if len(first.cuts) > 1 or len(second.cuts) > 1 or cuts[1] is None:
+        return None
+    if cuts[0] is None:
+        return "is a part of the training data"
+    same = all(bound_key(getattr(cuts[0], end)) == bound_key(getattr(cuts[1], end)) for end in ("lower", "upper"))
+    ranges = [slice_range(cut) for cut in cuts]
+    if same:
+        return "is the same part of the data as the training data"
+    if ranges[0] is None or ranges[1] is None:
+        return None
+    begin, end = max(ranges[0][0], ranges[1][0]), min(ranges[0][1], ranges[1][1])
+    return f"overlaps the training data: both have the rows from {begin:,.0f} to {end:,.0f}" if begin < end else None
+
+
+def _same_source(trained: Pipeline, validated: Pipeline) -> str | None:
+    """Two datasets that are read from the same files, all of them."""
+    if trained is validated:
+        return "is the training data itself"
+    first, second = trained.source.call, validated.source.call
+    if first is None or second is None or first is second or first.name != second.name:
+        return None
+    if not _READS_ALL.fullmatch(first.name) or not (first.exact and second.exact):
+        return None
+    if any(stage.name in _TAKES_A_PART for one in (trained, validated) for stage in one.all_stages()):
+        return None
+    given = [[*call.args, *(call.keywords.get(name) for name in ("split", "filenames"))] for call in (first, second)]
+    known = [[one.value if isinstance(one, Literal) else None for one in side] for side in given]
+    plain = all(one is None or isinstance(one, Literal) for side in given for one in side)
+    return (
+        "is read from the same place as the training data" if plain and known[0] == known[1] and any(known[0]) else None
+    )
 
 
 @rule("P203", "trained-on-the-whole-set", Severity.ERROR)

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from recordsmith.doctor.lint.edits import Edit
-from recordsmith.doctor.lint.interpreter.values import Call, Group, Item, Literal, Value
+from recordsmith.doctor.lint.interpreter.values import Call, Group, Item, Literal, Value, walk
 from recordsmith.doctor.lint.libraries.models import layers_of
 from recordsmith.doctor.lint.program import Program
 from recordsmith.rules import Finding, Severity, rule
@@ -59,6 +59,59 @@ def output_against_loss(program: Program) -> Iterator[Finding]:
         else:
             continue
         yield program.finding(output_against_loss, model.last.expression, f"{found}.", severity=severity)
+    yield from _limited_numbers(program)
+
+
+def _limited_numbers(program: Program) -> Iterator[Finding]:
+    """Numbers that are predicted by a layer that cannot give all of them."""
+    for model in program.models:
+        loss = model.compile.argument(1, "loss")
+        name = loss.value if isinstance(loss, Literal) else loss.name if isinstance(loss, Call) else ""
+        of_numbers = name in _LOSSES_OF_NUMBERS or str(name).endswith(("MeanSquaredError", "MeanAbsoluteError"))
+        if not of_numbers or model.units != 1 or model.activation not in ("relu", "sigmoid") or model.last is None:
+            continue
+        targets = [fit.argument(1, "y") for fit in model.fits]
+        below = any(one is not None and _goes_below_zero(one) for one in targets)
+        if below:
+            what = "and the labels go below 0" if model.activation == "relu" else "and the labels go beyond 0..1"
+            yield program.finding(
+                output_against_loss,
+                model.last.expression,
+                f"The last layer ends with {model.activation}, {what}: it can never give those, and its gradient is 0 "
+                "there.",
+                advice="Leave out the activation of the last layer, where numbers are predicted.",
+                severity=Severity.ERROR,
+            )
+        elif model.activation == "relu":
+            yield program.finding(
+                output_against_loss,
+                model.last.expression,
+                "The last layer ends with relu: it can only give numbers of 0 and above, and if it gives 0 for all "
+                "inputs once, its gradient is 0 and it stays so.",
+                advice="Leave out the activation, unless the numbers are never below 0; then `softplus` cannot die.",
+                severity=Severity.INFO,
+            )
+
+
+def _goes_below_zero(value: Value) -> bool:
+    """Labels that are written down, of which one is negative, or that were standardised."""
+    for one in walk(value, 60):
+        if isinstance(one, Literal) and isinstance(one.value, float) and one.value < 0 and _is_data(value):
+            return True
+        fitted = isinstance(one, Call) and one.name in (".fit_transform", ".transform")
+        if fitted and isinstance(one, Call) and isinstance(one.receiver, Call):
+            return one.receiver.name == "sklearn.preprocessing.StandardScaler"
+    return False
+
+
+def _is_data(value: Value) -> bool:
+    """It is an array that is written down in the source."""
+    while isinstance(value, Call) and value.name in ("numpy.array", "numpy.reshape", ".reshape", ".astype"):
+        inner = value.receiver if value.name.startswith(".") else value.argument(0)
+        if inner is None:
+            return False
+        value = inner
+    return isinstance(value, Group)
 
 
 @rule("P221", "accuracy-of-numbers", Severity.INFO)

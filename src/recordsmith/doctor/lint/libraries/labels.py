@@ -30,8 +30,16 @@ _KEEPS = (
     ".astype",
     ".copy",
 )
-_NUMBERED = ("sklearn.preprocessing.LabelEncoder", "sklearn.preprocessing.OrdinalEncoder")
-_ROWS = ("sklearn.preprocessing.LabelBinarizer", "sklearn.preprocessing.OneHotEncoder")
+# What transformers of scikit-learn make of labels.
+_MAKERS = {
+    "sklearn.preprocessing.LabelEncoder": "numbers",
+    "sklearn.preprocessing.OrdinalEncoder": "numbers",
+    "sklearn.preprocessing.LabelBinarizer": "one-hot",
+    "sklearn.preprocessing.OneHotEncoder": "one-hot",
+    "sklearn.preprocessing.MultiLabelBinarizer": "several",
+    "sklearn.preprocessing.MinMaxScaler": "measured",
+    "sklearn.preprocessing.StandardScaler": "measured",
+}
 # What the loaders of folders yield for each `label_mode` or `class_mode`.
 _MODES = {"int": "numbers", "sparse": "numbers", "categorical": "one-hot", "binary": "binary"}
 
@@ -41,7 +49,8 @@ class Labels:
     """What the source says about labels.
 
     Attributes:
-        kind: "numbers", "one-hot" or "binary" (0 or 1); "" if only the range is known.
+        kind: "numbers", "one-hot", "binary" (0 or 1), "several" (rows with any number of ones) or "measured" (not
+            classes at all); "" if only the range is known.
         made_by: what made them so, for a message.
         depth: the length of one-hot rows, where that is known.
         lowest, highest: their range, where that is known.
@@ -133,7 +142,7 @@ def labels_of(value: Value) -> Labels | None:
     if value.name in (".fit_transform", ".transform") and isinstance(value.receiver, Call):
         maker = value.receiver.name
         name = f"`{maker.rpartition('.')[2]}`"
-        return Labels("numbers", name) if maker in _NUMBERED else Labels("one-hot", name) if maker in _ROWS else None
+        return Labels(_MAKERS[maker], name) if maker in _MAKERS else None
     if value.name == "numpy.where" and len(value.args) == 3:
         return _between(value.args[1:], "`np.where`")
     if value.name in ("numpy.random.randint", ".integers"):

@@ -131,6 +131,8 @@ def _last_layer(model: Value, calls: Iterable[Call]) -> Call | None:
         members = _added(model, calls)
         last = members[-1] if members else None
         return last if isinstance(last, Call) else None
+    elif model.name.startswith("transformers.TF"):
+        return model
     elif model.name in _FUNCTIONAL:
         output = model.argument(1, "outputs")
         if isinstance(output, Group) and len(output.members) == 1:
@@ -194,8 +196,13 @@ def _output(last: Call | None, layers: tuple[Call, ...] | None) -> tuple[int | N
         given = last.argument(0, "activation") if last.name.endswith("Activation") else Literal("softmax")
         before = layers[-2] if layers is not None and len(layers) > 1 and layers[-1] is last else None
         return _output(before, None)[0], _activation(given) or None  # a linear one leaves what comes before it
-    if last.name != "keras.layers.Dense":
+    if re.fullmatch(r"transformers\.TF\w+For\w+\.from_pretrained", last.name):
+        return None, ""  # raw scores
+    convolution = bool(re.fullmatch(r"keras\.layers\.Conv(2D|1D|3D)(Transpose)?", last.name))
+    if last.name != "keras.layers.Dense" and not convolution:
         return None, None
+    if convolution:
+        return None, _activation(last.argument(None, "activation")) or None
     units = last.argument(0, "units")
     size = units.value if isinstance(units, Literal) and isinstance(units.value, int) else None
     return size, _activation(last.argument(1, "activation"))

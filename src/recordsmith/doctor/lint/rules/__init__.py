@@ -7,6 +7,7 @@ from recordsmith.doctor.lint.rules.inference.inputs import INPUT_RULES
 from recordsmith.doctor.lint.rules.inference.order import PREDICTION_ORDER_RULES
 from recordsmith.doctor.lint.rules.pipeline.augmentation import AUGMENTATION_RULES
 from recordsmith.doctor.lint.rules.pipeline.batches import BATCH_RULES
+from recordsmith.doctor.lint.rules.pipeline.helpers import HELPER_RULES
 from recordsmith.doctor.lint.rules.pipeline.order import ORDER_RULES
 from recordsmith.doctor.lint.rules.pipeline.own_batches import OWN_BATCH_RULES
 from recordsmith.doctor.lint.rules.pipeline.pairs import PAIR_RULES
@@ -53,6 +54,7 @@ RULES: RuleSet[Program] = RuleSet(
         *VECTORISER_RULES,
         *PAIR_RULES,
         *OWN_BATCH_RULES,
+        *HELPER_RULES,
         *RAW_BYTES_RULES,
         *IMAGE_RULES,
         *RANGE_RULES,

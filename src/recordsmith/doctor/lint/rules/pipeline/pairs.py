@@ -235,6 +235,8 @@ def _is_pairing(program: Program, pipeline: Pipeline, call: Call) -> bool:
     """One side is labels, by a name, a file name or a feature: two streams of images may be zipped at random."""
     if all(_is_pair(one.element) for one in pipeline.source.of):
         return False  # two datasets of pairs, as for mixing examples
+    if any(name.startswith("source") for one in pipeline.source.of for name in one.all_names):
+        return False  # two domains, of which the other is called the target
     if any(_is_pair(one.element) for one in pipeline.source.of):  # whole examples, and something beside them
         return any(_LABEL.search(name) for one in pipeline.source.of for name in one.all_names)
     words: list[str] = []

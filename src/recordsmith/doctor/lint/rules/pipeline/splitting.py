@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from recordsmith.doctor.lint.interpreter.loops import pipelines_in
 from recordsmith.doctor.lint.interpreter.values import Call, Group, Item, Literal, Operation, Slice, Value, walk
-from recordsmith.doctor.lint.libraries.fitting import model_of
+from recordsmith.doctor.lint.libraries.fitting import model_of, split_part
 from recordsmith.doctor.lint.program import Program
 from recordsmith.rules import Finding, Severity, rule
 
@@ -20,6 +20,10 @@ _CROSS_VALIDATES = re.compile(r"sklearn\.model_selection\.cross_val(_score|idate
 _TURNS = re.compile(
     r"cv2\.(flip|rotate|GaussianBlur|warpAffine)|numpy\.(fliplr|flipud|flip|rot90)|tensorflow\.image\.flip\w+"
 )
+_ESTIMATOR = re.compile(
+    r"sklearn\.(?!preprocessing|decomposition|impute|feature)|xgboost\.|lightgbm\.|catboost\.|keras\."
+)
+_TREES = re.compile(r"Tree|Forest|XGB|LGBM|CatBoost|GradientBoosting|AdaBoost")
 _WORDS = re.compile(r"Vectorizer|Tokenizer|TextVectorization|Lookup")
 _LEARNS = {".fit", ".fit_transform", ".adapt", ".fit_on_texts"}
 _FITTED = re.compile(
@@ -174,19 +178,20 @@ def fitted_on_test_data(program: Program) -> Iterator[Finding]:
         elif call.name.endswith("train_test_split"):
             parts = [one for argument in call.args for one in walk(argument)]
             fitted = next((one for one in parts if _is_fitting(one) or _is_fitted(one, fitted_on)), None)
-            if isinstance(fitted, Call):
+            if isinstance(fitted, Call) and not _is_training_part(fitted):
                 yield program.finding(
                     fitted_on_test_data,
                     fitted.expression,
                     f"`{_name(fitted)}` is fitted on all the data before it is split, the test data included: the "
                     "score will promise too much.",
+                    severity=_harmless(program, fitted),
                 )
         elif call.name in _LEARNS and _is_fitting(call, also_adapt=True) and call.args and _is_both(call.args[0]):
             yield program.finding(
                 fitted_on_test_data,
                 call.expression,
                 f"`{_name(call)}` is fitted on training and test data together: the score will promise too much.",
-                severity=Severity.INFO if _WORDS.search(_name(call)) else None,  # a list of words tells little
+                severity=_harmless(program, call),
             )
 
 
@@ -207,7 +212,23 @@ def _cut_afterwards(program: Program) -> Iterator[Finding]:
                 item.base.expression,
                 f"`{_name(item.base)}` is fitted on all the data before it is cut into training and test data: the "
                 "score will promise too much.",
+                severity=_harmless(program, item.base),
             )
+
+
+def _harmless(program: Program, fitted: Call) -> Severity | None:
+    """A list of words tells little about the test data, and trees do not care how a column is scaled."""
+    models = [model_of(one.receiver) for one in program.calls if one.name == ".fit" and one.receiver is not None]
+    names = [one.name for one in models if isinstance(one, Call) and _ESTIMATOR.match(one.name)]
+    only_trees = bool(names) and all(_TREES.search(name) for name in names)
+    scaled = _name(fitted).endswith("Scaler")
+    return Severity.INFO if _WORDS.search(_name(fitted)) or (scaled and only_trees) else None
+
+
+def _is_training_part(fitted: Call) -> bool:
+    """What is split is the training part of a split before."""
+    given = fitted.args[0] if fitted.args else None
+    return split_part(given) is not None
 
 
 def _bound(value: Value) -> object:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 
 from recordsmith.doctor.lint.edits import Edit, call_span
-from recordsmith.doctor.lint.interpreter.values import Call, Group, Item, Literal, Operation, Slice, Value, walk
+from recordsmith.doctor.lint.interpreter.values import Call, Group, Item, Literal, Operation, Slice, Table, Value, walk
 from recordsmith.doctor.lint.libraries.fitting import ModelUse, model_uses, split_part
 from recordsmith.doctor.lint.libraries.rows import bound_key, is_alike
 from recordsmith.doctor.lint.program import Program
@@ -90,6 +90,17 @@ def _prepared_by_another(program: Program) -> Iterator[Finding]:
                 "fitted on its own data: the same value now means something else in each.",
                 advice="Fit one on the training data, and use it for the rest too.",
             )
+        apart = _dummies(use.inputs)
+        others = [one for training in trained if (one := _dummies(training.inputs)) is not None]
+        if apart is not None and others and not program.mentions(r"\.(reindex|align)\(") and apart not in others:
+            yield program.finding(
+                fitted_again_on_test_data,
+                apart.expression,
+                "`get_dummies` makes the columns from the values that it meets, once for the training data and once "
+                "for this: a category that one of them lacks shifts or drops columns.",
+                advice="Give both the same columns: `test.reindex(columns=train.columns, fill_value=0)`, or use "
+                "`OneHotEncoder`, fitted on the training data.",
+            )
         own = _own_statistics(use.inputs)
         if own is not None and any(_own_statistics(one.inputs) is not None for one in trained):
             yield program.finding(
@@ -114,6 +125,11 @@ def _makers(program: Program, use: ModelUse) -> dict[Call, Call]:
             if len(fits) == 1 and maker.name.rpartition(".")[2] not in _LEARNS_NOTHING:
                 found[maker] = fits[0]
     return found
+
+
+def _dummies(value: Value) -> Call | None:
+    calls = (one for one in walk(value, 60) if isinstance(one, Call) and one.name == "pandas.get_dummies")
+    return next(calls, None)
 
 
 def _first_fit(program: Program, maker: Call) -> Value | None:
@@ -195,6 +211,7 @@ def target_among_features(program: Program) -> Iterator[Finding]:
         and isinstance(use.model, Call)
         and _ESTIMATOR.fullmatch(use.model.name)
     ]
+    yield from _copied_inputs(program)
     if not pairs:
         return
     changed = {id(one.receiver) for one in program.calls if _changes_columns(one)}
@@ -214,6 +231,12 @@ def target_among_features(program: Program) -> Iterator[Finding]:
                 "input.",
                 advice="End the slice of the features before that column: a slice does not include its end.",
             )
+        elif _is_made_with(inputs, target):
+            yield program.finding(
+                target_among_features,
+                call.expression,
+                "One of the features is the target itself: the model reads the answer from its input.",
+            )
         if not isinstance(target, Item) or target.attribute or not isinstance(target.index, Literal):
             continue
         column, frame = target.index.value, target.base
@@ -227,6 +250,26 @@ def target_among_features(program: Program) -> Iterator[Finding]:
                 "input.",
                 advice=f'Drop it from the features: `.drop(columns=["{column}"])`.',
             )
+
+
+def _is_made_with(inputs: Value, target: Value) -> bool:
+    """A table that was put together from columns, one of which is the target."""
+    columns = inputs.argument(0, "data") if isinstance(inputs, Call) and inputs.name == "pandas.DataFrame" else None
+    return isinstance(columns, Table) and any(one is target for one in columns.entries.values())
+
+
+def _copied_inputs(program: Program) -> Iterator[Finding]:
+    """A model for sequences of words that gets its target as one of its inputs, in the same place."""
+    for model in program.models:
+        for fit in model.fits if model.loss in ("sparse", "categorical") else ():
+            inputs, target = fit.argument(0, "x"), fit.argument(1, "y")
+            if isinstance(inputs, Group) and len(inputs.members) > 1 and any(one is target for one in inputs.members):
+                yield program.finding(
+                    target_among_features,
+                    fit.expression,
+                    "The target is one of the inputs, position by position: the model learns to copy it.",
+                    advice="Shift them by one step: `decoder[:, :-1]` as the input, `decoder[:, 1:]` as the target.",
+                )
 
 
 def _column_number(target: Value, inputs: Value) -> int | None:

@@ -10,7 +10,7 @@ from recordsmith.doctor.lint.edits import Edit
 from recordsmith.doctor.lint.interpreter.loops import pipelines_in
 from recordsmith.doctor.lint.interpreter.values import Call, Group, Item, Literal, Unknown, Value, walk
 from recordsmith.doctor.lint.libraries.fitting import ModelUse, model_uses, split_part
-from recordsmith.doctor.lint.libraries.rows import bound_key, rows_of, slice_range
+from recordsmith.doctor.lint.libraries.rows import bound_key, is_alike, rows_of, slice_range
 from recordsmith.doctor.lint.libraries.tensorflow.pipelines import Pipeline
 from recordsmith.doctor.lint.program import Program
 from recordsmith.rules import Finding, Severity, rule
@@ -51,6 +51,32 @@ def validated_on_training_data(program: Program) -> Iterator[Finding]:
                 use.call.expression,
                 f"The validation data {what}: the validation score cannot show overfitting.",
             )
+    yield from _tested_on_training_data(program, uses)
+
+
+def _tested_on_training_data(program: Program, uses: list[ModelUse]) -> Iterator[Finding]:
+    """Data that is called test data, and is read from the same place as the training data."""
+    for use in uses:
+        node = use.call.expression.args[0] if use.call.expression.args else None
+        while isinstance(node, ast.Call | ast.Attribute):
+            node = node.func if isinstance(node, ast.Call) else node.value
+        name = node.id if isinstance(node, ast.Name) else ""
+        if use.role == "training" or not re.search(r"(^|_)test(ing)?(_|$)", name, re.IGNORECASE):
+            continue
+        trained = [one.inputs for one in uses if one.role == "training" and one.model is use.model]
+        if any(one is use.inputs or (_is_stored(one) and is_alike(one, use.inputs)) for one in trained):
+            yield program.finding(
+                validated_on_training_data,
+                use.call.expression,
+                f"`{name}` is the training data under another name: the test score says nothing about new data.",
+            )
+
+
+def _is_stored(value: Value) -> bool:
+    """It was read from files, and nothing in it is drawn at random or read on from where it stopped."""
+    calls = [one.name for one in walk(value, 100) if isinstance(one, Call)]
+    stored = any(name in ("numpy.load", "scipy.io.loadmat") or name.startswith("pandas.read_") for name in calls)
+    return stored and not any(re.search(r"random|sample|next|shuffle|split|\.read|\.pop", name) for name in calls)
 
 
 def _shared(trained: Value, validated: Value) -> str | None:
@@ -217,18 +243,23 @@ def split_apart(program: Program) -> Iterator[Finding]:
         Split both in one call: `x_train, x_test, y_train, y_test = train_test_split(x, y)`.
     """
     reported: set[int] = set()
-    for use in model_uses(program.calls):
-        first, second = split_part(use.inputs), split_part(use.targets)
+    pairs = [
+        (split_part(one), split_part(use.targets))
+        for use in model_uses(program.calls)
+        for one in (use.inputs.members if isinstance(use.inputs, Group) else (use.inputs,))
+    ]
+    for first, second in pairs:
         if first is None or second is None or first.split is second.split or first.whole is second.whole:
             continue
-        if len(first.split.args) != 1 or len(second.split.args) != 1 or id(second.split) in reported:
+        apart = sorted((first.split, second.split), key=lambda split: len(split.args))
+        if len(apart[0].args) != 1 or (len(apart[1].args) != 1 and not _differ(*apart)) or id(apart[0]) in reported:
             continue
         if _is_ordered(first.split) or _is_ordered(second.split) or _same_seed(first.split, second.split):
             continue
-        reported.add(id(second.split))
+        reported.add(id(apart[0]))
         yield program.finding(
             split_apart,
-            second.split.expression,
+            (second.split if len(apart[1].args) == 1 else apart[0]).expression,
             "Inputs and labels are split at random in two separate calls: the labels no longer belong to their inputs.",
         )
 
@@ -236,6 +267,12 @@ def split_apart(program: Program) -> Iterator[Finding]:
 def _is_ordered(split: Call) -> bool:
     shuffle = split.argument(None, "shuffle")
     return not split.exact or (isinstance(shuffle, Literal) and not shuffle.value)
+
+
+def _differ(first: Call, second: Call) -> bool:
+    """Both are drawn by a seed that is written down, and not by the same one."""
+    seeds = [call.argument(None, "random_state") for call in (first, second)]
+    return all(isinstance(seed, Literal) for seed in seeds) and not _same_seed(first, second)
 
 
 def _same_seed(first: Call, second: Call) -> bool:

@@ -1,12 +1,14 @@
-"""The rule on gradients of a tape that do not reach the weights."""
+"""Rules on gradients of a tape: lost, or applied where nothing should be learnt."""
 
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 
 from recordsmith.doctor.lint.interpreter.values import Call, Item, Literal, Value
 from recordsmith.doctor.lint.libraries.models import layers_of
+from recordsmith.doctor.lint.libraries.tensorflow.pipelines import Pipeline
 from recordsmith.doctor.lint.program import Program
 from recordsmith.rules import Finding, Severity, rule
 
@@ -94,4 +96,37 @@ def _to_others(program: Program, pairs: Value) -> Iterator[Finding]:
         )
 
 
-GRADIENT_RULES = [gradients_lost]
+@rule("P275", "trained-on-test-data", Severity.ERROR)
+def trained_on_test_data(program: Program) -> Iterator[Finding]:
+    """A loop over test or validation data applies gradients, as the loop over the training data does.
+
+    Why it matters:
+        The model learns the data that it is judged by. The score is too good, and says nothing about new data.
+
+    Example:
+        `for x, y in test_ds: loss = train_step(x, y)`, where `train_step` calls `optimizer.apply_gradients`.
+
+    Fix:
+        Call the model only, `model(x, training=False)`, in a function of its own.
+    """
+    loops = [use for use in program.uses if use.role == "training" and isinstance(use.node, ast.For)]
+    if not any(_called(use.pipeline) == "training" for use in loops):
+        return
+    for use in loops:
+        if _called(use.pipeline) == "testing" and isinstance(use.node, ast.For):
+            yield program.finding(
+                trained_on_test_data,
+                use.node,
+                f"The loop over {program.name_of(use.pipeline)} applies gradients: the model is trained on the data "
+                "that it is judged by.",
+            )
+
+
+def _called(pipeline: Pipeline) -> str | None:
+    """What its last name says, and no other."""
+    name = pipeline.all_names[0].lower() if pipeline.all_names else ""
+    test, train = re.search(r"(^|_)(test|val|valid|validation)(_|$)", name), re.search(r"(^|_)train(ing)?(_|$)", name)
+    return None if (test is None) == (train is None) else "testing" if test else "training"
+
+
+GRADIENT_RULES = [gradients_lost, trained_on_test_data]

@@ -86,10 +86,10 @@ def logarithm_of_zero(program: Program) -> Iterator[Finding]:
     """
     seen: set[int] = set()
     for call in program.calls:
-        if not _LOGARITHM.fullmatch(call.name) or not call.args or id(call.node) in seen:
+        if not _LOGARITHM.fullmatch(call.name) or not call.args or call.expression.lineno in seen:
             continue
         if any(_is_probability(one) for one in options_of(call.args[0])):
-            seen.add(id(call.node))
+            seen.add(call.expression.lineno)
             yield program.finding(
                 logarithm_of_zero,
                 call.expression,

@@ -194,6 +194,7 @@ def scaled_twice(program: Program) -> Iterator[Finding]:
         Scale once: leave out the division, or use `tf.cast(image, tf.float32) / 255.0` instead. If the model begins
         with a Rescaling layer, feed it 0..255. EfficientNet, MobileNetV3, ConvNeXt and RegNet scale by themselves.
     """
+    reported: set[int] = set()
     for pipeline in program.finished:
         for value in walk(pipeline.element):
             preprocess = isinstance(value, Call) and bool(_PREPROCESS.fullmatch(value.name))
@@ -203,6 +204,7 @@ def scaled_twice(program: Program) -> Iterator[Finding]:
             inner = value.argument(0) if isinstance(value, Call) else inner
             scaled = scaled_by(inner)
             if scaled is not None and value.node is not None:
+                reported.add(id(pipeline))
                 yield program.finding(
                     scaled_twice,
                     value.node,
@@ -211,6 +213,7 @@ def scaled_twice(program: Program) -> Iterator[Finding]:
                     severity=Severity.INFO if program.source.cells and not program.roles(pipeline) else None,
                 )
     yield from _generators_scaling_twice(program)
+    yield from _range_all_but_gone(program, reported)
     for model in program.models:
         layer = next((one for one in model.layers or () if _rescales(one) or _scales_itself(one)), None)
         scaled = None if layer is None else _scaled_before(model)
@@ -223,6 +226,22 @@ def scaled_twice(program: Program) -> Iterator[Finding]:
                 "left is all but black.",
             )
     yield from scaled_twice_in_torch(program, scaled_twice)
+
+
+def _range_all_but_gone(program: Program, reported: set[int]) -> Iterator[Finding]:
+    """Images of a dataset whose steps of scaling, taken together, leave nearly the same value everywhere."""
+    for pipeline in program.finished:
+        value = _first_member(pipeline.element)
+        found = scaling_of(value) if program.roles(pipeline) and id(pipeline) not in reported else None
+        if found is None or found.root != "image" or found.steps or value.node is None:
+            continue
+        if 0 < abs(found.factor) * 255 < 0.1:
+            low, high = sorted((found.offset, found.offset + 255 * found.factor))
+            yield program.finding(
+                scaled_twice,
+                value.node,
+                f"Pixels are scaled twice on the way here: black is {low:.4g} and white is {high:.4g}: nearly equal.",
+            )
 
 
 @rule("P030", "unscaled-pixels", Severity.WARNING)

@@ -78,8 +78,11 @@ def targets_of(model: CompiledModel) -> Iterator[tuple[Value, Labels | None]]:
         if flow is not None and flow.directory is not None:
             mode = flow.constant("class_mode", "categorical")
             kind = _MODES.get(str(mode))
+            classes = flow.option("classes")
+            highest = len(classes.members) - 1 if isinstance(classes, Group) and not classes.grown else None
             if kind is not None:
-                yield flow.call, Labels(kind, f"`class_mode={mode!r}`")
+                lowest = None if highest is None else 0
+                yield flow.call, Labels(kind, f"`class_mode={mode!r}`", lowest=lowest, highest=highest)
         elif target_given is not None:
             target = _plain(target_given)
             yield target, labels_of(target)

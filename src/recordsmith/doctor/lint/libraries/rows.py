@@ -16,9 +16,10 @@ from recordsmith.doctor.lint.interpreter.values import (
     Slice,
     Unknown,
     Value,
+    walk,
 )
 
-__all__ = ["PERMUTES", "Rows", "bound_key", "is_alike", "rows_of", "slice_range"]
+__all__ = ["PERMUTES", "Rows", "bound_key", "is_alike", "own_statistics", "rows_of", "slice_range"]
 
 PERMUTES = {"numpy.random.permutation", "tensorflow.random.shuffle", "sklearn.utils.shuffle", ".permutation"}
 _KEEPS_FIRST = re.compile(
@@ -30,6 +31,7 @@ _KEEPS_FIRST = re.compile(
 _KEEPS_RECEIVER = re.compile(
     r"\.(astype|copy|to_numpy|reshape|fillna|toarray|tolist|map|apply|replace|ravel|flatten|squeeze|reset_index|clip)"
 )
+_STATISTIC = re.compile(r"(numpy)?\.(mean|std|min|max|var|amin|amax)")
 _COLUMNS = {"values", "data", "target", "iloc", "loc", "to_numpy"}
 _MOST_STEPS = 60
 
@@ -49,8 +51,8 @@ class Rows:
     cuts: tuple[Slice, ...] = ()
 
 
-def rows_of(value: Value) -> Rows:
-    """Return where the rows of an input come from, as far as the source says it.
+def rows_of(value: Value, *, through_lists: bool = True) -> Rows:
+    """Return where the rows of an input come from, as far as the source says it; not `through_lists` stops at a list.
 
     >>> table = Call("pandas.read_csv", None)
     >>> column = Item(table, Literal("age"))
@@ -61,7 +63,7 @@ def rows_of(value: Value) -> Rows:
     cuts: list[Slice] = []
     for _ in range(_MOST_STEPS):
         inner = _order(value, orders) or _kept(value, cuts)
-        if inner is None:
+        if inner is None or (isinstance(value, Many) and not through_lists):
             break
         value = inner
     return Rows(value, tuple(reversed(orders)), tuple(reversed(cuts)))
@@ -113,6 +115,24 @@ def _kept(value: Value, cuts: list[Slice]) -> Value | None:
     return None
 
 
+def own_statistics(value: Value) -> Operation | None:
+    """Return `(x - x.mean()) / x.std()`, if a value is that: scaled by statistics of the very same rows.
+
+    >>> x = Call("numpy.load", None)
+    >>> own_statistics(Operation("/", (x, Call(".max", x)))) is not None
+    True
+    """
+    if not isinstance(value, Operation) or value.operator not in ("/", "-") or len(value.operands) != 2:
+        return None
+    left, right = value.operands
+    inner = left.operands[0] if isinstance(left, Operation) and left.operator == "-" else left
+    statistics = [one for one in walk(right, 40) if isinstance(one, Call) and _STATISTIC.fullmatch(one.name)]
+    if not statistics or isinstance(inner, Literal):
+        return None
+    of_itself = all((one.receiver or one.argument(0)) is inner for one in statistics)
+    return value if of_itself else None
+
+
 def bound_key(value: Value | None) -> object:
     """Return what two bounds have in common that are written alike; their identity, if they are not written down."""
     if value is None or isinstance(value, Literal):
@@ -136,7 +156,7 @@ def is_alike(first: Value | None, second: Value | None, depth: int = 12) -> bool
         return all(is_alike(getattr(first, end), getattr(second, end), depth - 1) for end in ("lower", "upper"))
     parts = [list(one.parts()) for one in (first, second)]
     same = type(first) is type(second) and len(parts[0]) == len(parts[1]) and not isinstance(first, Unknown)
-    return same and all(is_alike(*pair, depth - 1) for pair in zip(*parts, strict=True))
+    return same and all(is_alike(one, other, depth - 1) for one, other in zip(*parts, strict=True))
 
 
 def slice_range(cut: Slice | None) -> tuple[float, float] | None:

@@ -197,6 +197,8 @@ def _of_call(call: Call, depth: int, root: Scaling | None = None) -> Scaling | N
         channels = call.argument(1, "channels")
         grey = isinstance(channels, Literal) and channels.value == 1
         return Scaling("image", channels="" if grey else "RGB")
+    if name in ("numpy.load", "numpy.loadtxt", "numpy.genfromtxt", "pandas.read_csv"):
+        return Scaling(("array", name, id(call)))
     if name in ("cv2.imread", "cv2.imdecode"):
         mode = call.argument(1, "flags")
         grey = isinstance(mode, Symbol) and "GRAY" in mode.path
@@ -336,7 +338,13 @@ def _of_item(value: Item, depth: int) -> Scaling | None:
     if _reverses(value.index):
         found = scaling_of(base, depth - 1)
         return None if found is None else replace(found, channels={"RGB": "BGR", "BGR": "RGB"}.get(found.channels, ""))
-    if isinstance(value.index, Slice) or _adds_axis(value.index):
+    if isinstance(value.index, Literal) and isinstance(value.index.value, str):
+        table = scaling_of(base, depth - 1)
+        if table is None or not isinstance(table.root, tuple) or table.root[0] != "array":
+            return None
+        return replace(table, root=(*table.root, value.index.value))
+    row = isinstance(value.index, Literal) and isinstance(value.index.value, int)
+    if isinstance(value.index, Slice) or _adds_axis(value.index) or row:
         return scaling_of(base, depth - 1)
     return None
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator
 
-from recordsmith.doctor.lint.interpreter.values import Call, Literal, Operation, Value, walk
+from recordsmith.doctor.lint.interpreter.values import Call, Group, Literal, Operation, Value, walk
 from recordsmith.doctor.lint.libraries.fitting import ModelUse, model_uses, split_part
 from recordsmith.doctor.lint.libraries.scaling import Scaling, scaling_of
 from recordsmith.doctor.lint.program import Program
@@ -17,6 +18,9 @@ _WORDS = {"validation": "validation or test data", "prediction": "what it predic
 _ONE_IMAGE = re.compile(
     r"cv2\.(imread|cvtColor|resize|flip|GaussianBlur)|PIL\.Image\.open|keras\.(preprocessing\.image|utils)\."
     r"(load_img|img_to_array)|\.(astype|convert|resize)|numpy\.(array|asarray)"
+)
+_KEEPS_NUMBERS = re.compile(
+    r"numpy\.(array|asarray|expand_dims|reshape|float32)|\.(reshape|astype)|tensorflow\.constant"
 )
 
 
@@ -33,8 +37,25 @@ def _compared(program: Program) -> Iterator[tuple[Scaling, ModelUse, Scaling]]:
             if use.model is not model or use.role == "training":
                 continue
             other = scaling_of(use.inputs)
-            if other is not None and other.root == first.root:
+            if other is None and use.role == "prediction" and first.steps and _is_written_down(use.inputs):
+                other = Scaling(first.root)
+            divided = math.isclose(first.factor, 1 / 255, rel_tol=0.02)  # so they are pixels, wherever they were read
+            if other is not None and (other.root == first.root or (divided and other.root == "image")):
                 yield first, use, other
+
+
+def _is_written_down(value: Value) -> bool:
+    """An array of numbers that stand in the source: one example, to try the model."""
+    while isinstance(value, Call) and _KEEPS_NUMBERS.fullmatch(value.name):
+        inner = value.receiver if value.name.startswith(".") else value.argument(0)
+        if inner is None:
+            return False
+        value = inner
+    while isinstance(value, Group) and value.members and not value.grown:
+        if all(isinstance(one, Literal) and isinstance(one.value, int | float) for one in value.members):
+            return len(value.members) > 1
+        value = value.members[0]
+    return False
 
 
 @rule("P210", "scaled-differently", Severity.ERROR)

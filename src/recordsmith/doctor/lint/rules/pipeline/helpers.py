@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from typing import TypeGuard
 
 from recordsmith.doctor.lint.program import Program
 from recordsmith.rules import Finding, Severity, rule
@@ -26,21 +27,25 @@ def argument_ignored(program: Program) -> Iterator[Finding]:
     Fix:
         Use the parameter: `[encode(row) for row in data]`.
     """
-    calls = [node for node in program.source.nodes if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)]
     for function in program.source.tree.body:
         if not isinstance(function, ast.FunctionDef) or not function.args.args or function.args.vararg:
             continue
         parameters = [one.arg for one in function.args.args]
         used = {one.id for one in ast.walk(function) if isinstance(one, ast.Name)}
+        calls = [call for call in program.source.nodes if _is_call_of(call, function)]
         for position, name in enumerate(parameters):
-            given = [
-                call.args[position].id
-                for call in calls
-                if call.func.id == function.name  # type: ignore[attr-defined]
-                and len(call.args) > position
-                and isinstance(call.args[position], ast.Name)
-            ]
+            arguments = [call.args[position] for call in calls if len(call.args) > position]
+            given = [one.id for one in arguments if isinstance(one, ast.Name)]
             read_instead = [one for one in dict.fromkeys(given) if one in used and one not in parameters]
+            mixed = [one for one in read_instead if _counted_alike(function, name, one)]
+            if mixed and len(calls) > 1 and name in used:
+                yield program.finding(
+                    argument_ignored,
+                    function,
+                    f"`{function.name}` goes through `{name}` and reads `{mixed[0]}` at the same place, whatever it is "
+                    "given: it is wrong for all other data.",
+                    severity=Severity.WARNING,
+                )
             if name not in used and len(set(given)) > 1 and read_instead:
                 yield program.finding(
                     argument_ignored,
@@ -48,6 +53,20 @@ def argument_ignored(program: Program) -> Iterator[Finding]:
                     f"`{function.name}` never uses `{name}` and reads `{read_instead[0]}` instead: it gives the same "
                     f"for {' and '.join(f'`{one}`' for one in dict.fromkeys(given))}.",
                 )
+
+
+def _is_call_of(node: ast.AST, function: ast.FunctionDef) -> TypeGuard[ast.Call]:
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == function.name
+
+
+def _counted_alike(function: ast.FunctionDef, first: str, second: str) -> bool:
+    """Both are taken at the same number of a loop: `passengers[i]` and `data[i]`."""
+    places: dict[str, set[str]] = {first: set(), second: set()}
+    for node in ast.walk(function):
+        match node:
+            case ast.Subscript(value=ast.Name(id=name), slice=ast.Name(id=index)) if name in places:
+                places[name].add(index)
+    return bool(places[first] & places[second])
 
 
 @rule("P278", "generator-used-up", Severity.ERROR)

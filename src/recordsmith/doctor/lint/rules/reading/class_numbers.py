@@ -41,7 +41,8 @@ def class_numbers_by_chance(program: Program) -> Iterator[Finding]:
     """
     if _TORCH.search(program.source.text):
         return  # P126 is about PyTorch
-    kept = bool(_KEEPS_MODEL.search(program.source.text)) and not _KEEPS_NUMBERS.search(program.source.text)
+    saved = bool(_KEEPS_NUMBERS.search(program.source.text))
+    kept = bool(_KEEPS_MODEL.search(program.source.text))
     sorted_later = {id(one.receiver) for one in program.calls if one.name == ".sort"}
     seen: set[int] = set()
     for call in program.calls:
@@ -60,7 +61,9 @@ def class_numbers_by_chance(program: Program) -> Iterator[Finding]:
             "same class gets another number.",
             edits=_sorted(program, origin),
             certain=True,
-            severity=None if kept or (origin.args and _numbered_twice(program, call)) else Severity.INFO,
+            severity=None
+            if (kept or (origin.args and _numbered_twice(program, call))) and not saved
+            else Severity.INFO,
         )
 
 

@@ -7,9 +7,9 @@ import re
 from collections.abc import Iterator
 
 from recordsmith.doctor.lint.edits import Edit, call_span
-from recordsmith.doctor.lint.interpreter.values import Call, Group, Item, Literal, Operation, Slice, Table, Value, walk
+from recordsmith.doctor.lint.interpreter.values import Call, Group, Item, Literal, Slice, Table, Value, walk
 from recordsmith.doctor.lint.libraries.fitting import ModelUse, model_uses, split_part
-from recordsmith.doctor.lint.libraries.rows import bound_key, is_alike
+from recordsmith.doctor.lint.libraries.rows import bound_key, is_alike, own_statistics
 from recordsmith.doctor.lint.program import Program
 from recordsmith.rules import Finding, Severity, rule
 
@@ -25,7 +25,6 @@ _ESTIMATOR = re.compile(
 _SELECTS_COLUMNS = re.compile(r"sklearn\.(pipeline|compose)\..*")
 _FITS = {".fit", ".fit_transform", ".fit_on_texts"}
 _APPLIES = {".fit_transform", ".transform", ".texts_to_sequences", ".texts_to_matrix"}
-_STATISTIC = re.compile(r"(numpy)?\.(mean|std|min|max|var|amin|amax)")
 _SAME_ROWS = {".to_numpy", ".astype", ".copy", ".reshape", ".ravel"}
 _SAME_FRAME = {".dropna", ".copy", ".reset_index", ".drop_duplicates", ".fillna", ".astype"}
 
@@ -101,8 +100,8 @@ def _prepared_by_another(program: Program) -> Iterator[Finding]:
                 advice="Give both the same columns: `test.reindex(columns=train.columns, fill_value=0)`, or use "
                 "`OneHotEncoder`, fitted on the training data.",
             )
-        own = _own_statistics(use.inputs)
-        if own is not None and any(_own_statistics(one.inputs) is not None for one in trained):
+        own = own_statistics(use.inputs)
+        if own is not None and any(own_statistics(one.inputs) is not None for one in trained):
             yield program.finding(
                 fitted_again_on_test_data,
                 own.node or use.call.expression,
@@ -135,19 +134,6 @@ def _dummies(value: Value) -> Call | None:
 def _first_fit(program: Program, maker: Call) -> Value | None:
     fits = (one.args[0] for one in program.calls if one.name in _FITS and one.receiver is maker and one.args)
     return next(fits, None)
-
-
-def _own_statistics(value: Value) -> Operation | None:
-    """`(x - x.mean()) / x.std()`: scaled by statistics of the very same rows."""
-    if not isinstance(value, Operation) or value.operator not in ("/", "-") or len(value.operands) != 2:
-        return None
-    left, right = value.operands
-    inner = left.operands[0] if isinstance(left, Operation) and left.operator == "-" else left
-    statistics = [one for one in walk(right, 40) if isinstance(one, Call) and _STATISTIC.fullmatch(one.name)]
-    if not statistics or isinstance(inner, Literal):
-        return None
-    of_itself = all((one.receiver or one.argument(0)) is inner for one in statistics)
-    return value if of_itself else None
 
 
 def _only_transformed(program: Program, call: Call) -> list[Edit] | None:

@@ -44,12 +44,15 @@ def loss_arguments_swapped(program: Program) -> Iterator[Finding]:
         nodes = call.node.args[:2]
         if len(nodes) == 2 and _is_predicted(call.args[0], nodes[0]) and _is_true(call.args[1], nodes[1]):
             source = getattr(call.node, "source", program.source)
-            spans = [source.span(node) for node in nodes]
+            (begin, end), (second_begin, second_end) = (source.span(node) for node in nodes)
             yield program.finding(
                 loss_arguments_swapped,
                 call.node,
                 "The loss gets the predictions first and the labels second: it takes the labels first.",
-                edits=[Edit(*spans[0], program.text(nodes[1])), Edit(*spans[1], program.text(nodes[0]))],
+                edits=[
+                    Edit(begin, end, program.text(nodes[1])),
+                    Edit(second_begin, second_end, program.text(nodes[0])),
+                ],
                 certain=True,
             )
 

@@ -6,8 +6,9 @@ import ast
 from collections.abc import Iterator
 
 from recordsmith.doctor.lint.edits import Edit
-from recordsmith.doctor.lint.interpreter.values import Call, Group, Item, Literal, Value, walk
+from recordsmith.doctor.lint.interpreter.values import Call, Group, Item, Literal, Many, Operation, Slice, Value, walk
 from recordsmith.doctor.lint.libraries.models import layers_of
+from recordsmith.doctor.lint.libraries.rows import rows_of
 from recordsmith.doctor.lint.program import Program
 from recordsmith.rules import Finding, Severity, rule
 
@@ -60,6 +61,48 @@ def output_against_loss(program: Program) -> Iterator[Finding]:
             continue
         yield program.finding(output_against_loss, model.last.expression, f"{found}.", severity=severity)
     yield from _limited_numbers(program)
+    yield from _other_length(program)
+
+
+def _other_length(program: Program) -> Iterator[Finding]:
+    """Targets that are slices of a series, of another length than the last layer gives."""
+    for model in program.models:
+        for fit in model.fits if model.units is not None and model.last is not None else ():
+            length = _slice_length(fit.argument(1, "y"))
+            flat = model.layers is None or not any("TimeDistributed" in one.name for one in model.layers)
+            if length is not None and length > 1 == model.units and flat and model.last is not None:
+                yield program.finding(
+                    output_against_loss,
+                    model.last.expression,
+                    f"Every target has {length} values, and the last layer gives 1: the loss compares that one with "
+                    "all of them, and the model learns their mean.",
+                    advice=f"Give the last layer {length} units.",
+                    severity=Severity.ERROR,
+                )
+
+
+def _slice_length(value: Value | None) -> int | None:
+    """The length of each row of `[series[i + a:i + b] for i in ...]`."""
+    value = None if value is None else rows_of(value, through_lists=False).origin
+    member = value.member if isinstance(value, Many) else None
+    if isinstance(value, Group) and value.grown and len(value.members) == 1:
+        member = value.members[0]
+    index = member.index if isinstance(member, Item) else None
+    if not isinstance(index, Slice) or index.step is not None:
+        return None
+    ends = [_offset(end) for end in (index.lower, index.upper)]
+    if ends[0] is None or ends[1] is None or ends[0][0] is not ends[1][0]:
+        return None
+    return ends[1][1] - ends[0][1]
+
+
+def _offset(value: Value | None) -> tuple[Value, int] | None:
+    """A counter and what is added to it."""
+    if isinstance(value, Operation) and value.operator == "+" and len(value.operands) == 2:
+        counter, number = value.operands
+        known = isinstance(number, Literal) and isinstance(number.value, int)
+        return (counter, number.value) if known and isinstance(number, Literal) else None
+    return None if value is None or isinstance(value, Literal) else (value, 0)
 
 
 def _limited_numbers(program: Program) -> Iterator[Finding]:

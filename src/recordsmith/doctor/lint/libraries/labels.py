@@ -19,7 +19,6 @@ _ONE_HOT = (
     "tensorflow.one_hot",
     "keras.utils.to_categorical",
     "keras.ops.one_hot",
-    "keras.utils.np_utils.to_categorical",
 )
 _KEEPS = (
     "tensorflow.cast",

@@ -25,7 +25,7 @@ PERMUTES = {"numpy.random.permutation", "tensorflow.random.shuffle", "sklearn.ut
 _KEEPS_FIRST = re.compile(
     r"numpy\.(array|asarray|stack|expand_dims|squeeze|float32|abs|log|log1p|nan_to_num|ascontiguousarray)"
     r"|tensorflow\.(cast|constant|convert_to_tensor|expand_dims|squeeze|one_hot)|builtins\.(list|tuple)"
-    r"|keras\.utils\.(np_utils\.)?to_categorical|keras\.(preprocessing\.sequence|utils)\.pad_sequences"
+    r"|keras\.utils\.to_categorical|keras\.(preprocessing\.sequence|utils)\.pad_sequences"
     r"|\.(transform|fit_transform|inverse_transform|texts_to_sequences)"
 )
 _KEEPS_RECEIVER = re.compile(

@@ -303,6 +303,7 @@ def not_as_pretrained(program: Program) -> Iterator[Finding]:
                     layer.expression,
                     f"The weights of {network} were trained on {found[1]}, and get pixels of {found[0]}.",
                     advice="Use `preprocess_input` of the network's module instead.",
+                    severity=None if wanted[2] else Severity.INFO,  # many train well enough with 0..1
                 )
 
 

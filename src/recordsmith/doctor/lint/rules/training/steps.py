@@ -16,8 +16,8 @@ from recordsmith.rules import Finding, Severity, rule
 __all__ = ["STEP_RULES"]
 
 _FINITE = {"tfrecord", "lines", "fixed", "slices", "tensors", "files", "directory", "tfds", "range"}
-_ADAPTIVE = re.compile(r"keras\.optimizers\.(?:legacy\.)?(Adam|AdamW|Nadam|RMSprop|Adamax)")
-_OPTIMIZER = re.compile(r"keras\.optimizers\.(?:legacy\.)?[A-Z]\w+|tensorflow\.optimizers\.[A-Z]\w+")
+_ADAPTIVE = re.compile(r"keras\.optimizers\.(Adam|AdamW|Nadam|RMSprop|Adamax)")
+_OPTIMIZER = re.compile(r"keras\.optimizers\.[A-Z]\w+|tensorflow\.optimizers\.[A-Z]\w+")
 _LARGEST_RATE = 1.0
 _GETS_BETTER_DOWN = re.compile(r"(val_)?(\w+_)?(loss|mse|mae|rmse|error|mean_squared_error|mean_absolute_error)")
 _GETS_BETTER_UP = re.compile(r"(val_)?(\w+_)?(acc|accuracy|auc|precision|recall|f1|f1_score|iou|dice|mean_io_u)")

@@ -288,7 +288,8 @@ def argmax_of_one_unit(program: Program) -> Iterator[Finding]:
             continue
         predicted = isinstance(given, Call) and given.name in (".predict", ".predict_on_batch")
         over_units = isinstance(axis, Literal) and axis.value in (1, -1)
-        if predicted and over_units and isinstance(given, Call) and units.get(id(given.receiver)) == 1:
+        sure = not call.undecided  # a branch may choose by the number of outputs
+        if predicted and over_units and sure and isinstance(given, Call) and units.get(id(given.receiver)) == 1:
             yield program.finding(
                 argmax_of_one_unit,
                 call.expression,

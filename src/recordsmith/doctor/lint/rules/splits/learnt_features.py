@@ -101,7 +101,8 @@ def _prepared_by_another(program: Program) -> Iterator[Finding]:
                 "`OneHotEncoder`, fitted on the training data.",
             )
         own = own_statistics(use.inputs)
-        if own is not None and any(own_statistics(one.inputs) is not None for one in trained):
+        scaled = [own_statistics(training.inputs) for training in trained]
+        if own is not None and any(scaled) and own not in scaled:
             yield program.finding(
                 fitted_again_on_test_data,
                 own.node or use.call.expression,

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from recordsmith.doctor.lint.edits import Edit
 from recordsmith.doctor.lint.interpreter.values import Call, Group, Item, Literal, Many, Operation, Slice, Value, walk
-from recordsmith.doctor.lint.libraries.models import layers_of
+from recordsmith.doctor.lint.libraries.models import CompiledModel, layers_of
 from recordsmith.doctor.lint.libraries.rows import rows_of
 from recordsmith.doctor.lint.program import Program
 from recordsmith.rules import Finding, Severity, rule
@@ -15,6 +15,7 @@ from recordsmith.rules import Finding, Severity, rule
 __all__ = ["OUTPUT_RULES"]
 
 _LOSSES_OF_NUMBERS = ("mse", "mean_squared_error", "mae", "mean_absolute_error", "huber", "MSE", "MAE")
+_ADDS_WORDS = r"(word_?index|word2idx|word2id|vocab)\w*\[[^\]]*\]\s*=(?!=)"  # `word_index["PAD"] = 0`
 _BEHAVES_DIFFERENTLY = ("keras.layers.Dropout", "keras.layers.BatchNormalization")
 
 
@@ -52,7 +53,7 @@ def output_against_loss(program: Program) -> Iterator[Finding]:
                 f"The last layer gives {model.units} independent probabilities (sigmoid), and the loss expects a "
                 "softmax over the classes"
             )
-        elif model.activation in ("relu", "tanh") and not model.from_logits:
+        elif model.activation in ("relu", "tanh") and not model.from_logits and _is_trained(model):
             found = (
                 f"The last layer ends with {model.activation}, and the loss expects probabilities: values above 1 or "
                 "below 0 are cut off, and their gradients are lost"
@@ -62,6 +63,11 @@ def output_against_loss(program: Program) -> Iterator[Finding]:
         yield program.finding(output_against_loss, model.last.expression, f"{found}.", severity=severity)
     yield from _limited_numbers(program)
     yield from _other_length(program)
+
+
+def _is_trained(model: CompiledModel) -> bool:
+    """It is trained, by `fit` or in a loop; a model that is cut off to look inside is only compiled."""
+    return bool(model.fits) or model.compile.name != ".compile"
 
 
 def _other_length(program: Program) -> Iterator[Finding]:
@@ -246,6 +252,7 @@ def embedding_too_small(program: Program) -> Iterator[Finding]:
         if (
             call.name == "keras.layers.Embedding"
             and _is_word_count(rows)
+            and not program.mentions(_ADDS_WORDS)
             and rows is not None
             and rows.node is not None
         ):

@@ -141,7 +141,13 @@ def labels_beyond_output(program: Program) -> Iterator[Finding]:
         for target, labels in targets_of(model):
             beyond = _beyond(model, labels) or _bytes_for_binary(model, target)
             if beyond is not None:
-                yield program.finding(labels_beyond_output, model.last.expression, beyond)
+                uncalled = bool(program.source.cells) and bool(model.compile.within) and not model.compile.via
+                yield program.finding(
+                    labels_beyond_output,
+                    model.last.expression,
+                    beyond,
+                    severity=Severity.INFO if uncalled else None,  # cells change what such a function reads
+                )
             feature = parsed_feature_of(target, of_batches=True)
             facts = None if feature is None or program.data is None else program.data.feature(feature.name)
             largest = None if facts is None or facts.numbers is None else facts.numbers.max

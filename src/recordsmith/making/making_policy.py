@@ -69,6 +69,7 @@ class MakingPolicy(Policy):
             warnings=warnings,
             dropped_because="dropped by the map function",
             is_python=options.function is not None,
+            functions=tuple(given for given in (options.function, options.group) if callable(given)),
         )
         self._check()
 

@@ -10,16 +10,38 @@ from dataclasses import replace
 
 from recordsmith.dataset.manifest import MANIFEST_NAME
 from recordsmith.errors import RecordsmithError, advise
+from recordsmith.run.engines.execution import Execution
 from recordsmith.run.engines.part import DonePart, Part, Shares, parts_text
 from recordsmith.run.full_disk import explained
+from recordsmith.run.policy import Output, Policy
+from recordsmith.run.progress import OnProgress
 from recordsmith.run.publishing.publishing import refuse_existing
 from recordsmith.run.run import Finished, Run
 from recordsmith.run.staging.staging import Staging
 from recordsmith.storage.publication import Publication, complete
 
-__all__ = ["PartRun"]
+__all__ = ["PartRun", "carry_out"]
 
 _NOTE = re.compile(r"[0-9]+-of-([0-9]{1,6})")
+
+
+def carry_out(
+    policy: Policy,
+    output: Output,
+    execution: Execution,
+    on_progress: OnProgress | None,
+    *,
+    overwrite: bool,
+    resume: bool,
+) -> Finished | DonePart | None:
+    """Do a run as it was asked for; None if it was finished before."""
+    with execution.open() as engine:
+        run = PartRun(policy, output, on_progress, engine)
+        if execution.part is not None:
+            return run.execute_part(execution.part, overwrite=overwrite)
+        if execution.finish:
+            return run.execute_finish(overwrite=overwrite)
+        return run.execute(overwrite=overwrite, resume=resume)
 
 
 class PartRun(Run):

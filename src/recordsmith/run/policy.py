@@ -77,7 +77,8 @@ class Policy(ABC):
         changes: what is fitted on the training split, and done to the records when they are written.
         warnings: what should be known about the dataset.
         dropped_because: why rows are counted as dropped, after their number.
-        is_python: encoding runs Python code of the user's.
+        is_python: encoding runs Python code of the user's, in processes.
+        functions: the user's functions that encoding calls.
     """
 
     source: Source
@@ -90,6 +91,7 @@ class Policy(ABC):
     warnings: list[str] = field(default_factory=list)
     dropped_because: str = "dropped"
     is_python: bool = False
+    functions: tuple[Callable[..., Any], ...] = ()
 
     def chunks(self) -> Iterator[Chunk]:
         """Give all chunks of the source."""

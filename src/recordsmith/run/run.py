@@ -147,7 +147,9 @@ class Run:
     def _staging_work(self) -> StagingWork:
         policy = self._policy
         source = policy.source
-        return StagingWork(policy.encoder(), policy.is_python, source.size_bytes, source.sequential)
+        return StagingWork(
+            policy.encoder(), policy.is_python, policy.functions, source.size_bytes, carries_data=source.sequential
+        )
 
     def _all_chunks(self) -> Iterator[NumberedChunk]:
         self._chunks = 0

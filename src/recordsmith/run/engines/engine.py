@@ -13,7 +13,8 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import NamedTuple, TypeVar
+from types import TracebackType
+from typing import Any, NamedTuple, Self, TypeVar
 
 from recordsmith.formats.source import Chunk
 from recordsmith.run.staging.encoded_chunk import EncodedChunk
@@ -39,18 +40,28 @@ class StagingWork(NamedTuple):
     Attributes:
         encode: encodes a chunk. Several threads may use it, and it can be pickled.
         is_python: it runs Python code of the user's, which needs processes to run in parallel.
+        functions: the user's functions that it calls.
         source_bytes: how much the source has, counted as its chunks do; None if it is not known.
         carries_data: chunks contain their rows, instead of saying where they are.
     """
 
     encode: Callable[[Chunk], EncodedChunk]
     is_python: bool = False
+    functions: tuple[Callable[..., Any], ...] = ()
     source_bytes: int | None = None
     carries_data: bool = False
 
 
 class Engine(ABC):
-    """Carries out the work of a run."""
+    """Carries out the work of a run. It is used in a with statement."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(  # noqa: B027 - most have nothing to let go of
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        """Let go of what was opened."""
 
     @property
     def is_remote(self) -> bool:

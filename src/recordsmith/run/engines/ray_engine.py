@@ -30,6 +30,7 @@ __all__ = ["RayEngine"]
 T = TypeVar("T")
 R = TypeVar("R")
 
+_LOOPBACK = "127.0.0.2" if sys.platform == "linux" else "127.0.0.1"  # Ray replaces the latter by a public address
 _MOST_ATTEMPTS = 6
 _SECONDS_TO_LOOK = 1.0  # for a result, before new machines are looked for
 _AHEAD = 2  # tasks for each processor, so that none has to wait for the next one
@@ -83,7 +84,7 @@ class RayEngine(Engine):
         quiet: dict[str, Any] = {"log_to_driver": False, "logging_level": "warning"}
         if self._address is None and "RAY_ADDRESS" not in os.environ:
             # Nobody else is to use it: it listens on this machine alone.
-            quiet |= {"include_dashboard": False, "num_cpus": self._workers, "_node_ip_address": "127.0.0.1"}
+            quiet |= {"include_dashboard": False, "num_cpus": self._workers, "_node_ip_address": _LOOPBACK}
             self._ray.init(address="local", **quiet)
             return
         try:

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from recordsmith import _core
-from recordsmith.errors import RecordsmithError
+from recordsmith.errors import RecordsmithError, advise
 from recordsmith.keyed_random import Uint64s
 from recordsmith.records.index import FRAMING_BYTES
 from recordsmith.records.reader import RecordReader
@@ -113,6 +113,7 @@ class ShardWriter:
     ) -> None:
         self._attempts = staging.attempts
         self._shards = staging.publication.path("shards")
+        self._staged = staging.pieces
         self._schema = schema if schema is not None else Schema({})
         self._verbatim = schema is None
         self._changes = changes
@@ -237,7 +238,12 @@ class ShardWriter:
 
     def _frames(self, numbers: Uint64s, entries: Any) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.uint64]]:
         lengths = entries["length"].astype(np.uint64)
-        frames = self._files.frames(entries, numbers)
+        try:
+            frames = self._files.frames(entries, numbers)
+        except RecordsmithError as error:
+            if error.path is not None and error.path.startswith(self._staged):
+                raise _damaged(error) from error
+            raise
         if self._is_large:
             self._files.forget()  # pages that were read count as this process's memory
         return frames, np.concatenate([[0], np.cumsum(lengths + np.uint64(FRAMING_BYTES))]).astype(np.uint64)
@@ -287,6 +293,16 @@ def _pieces(sizes: npt.NDArray[np.uint64]) -> Iterator[tuple[int, int]]:
         last = min(max(first + 1, last), first + _BLOCK_ROWS)
         yield first, last
         first = last
+
+
+def _damaged(error: RecordsmithError) -> RecordsmithError:
+    return RecordsmithError(
+        "A staged record is damaged.",
+        path=error.path,
+        offset=error.offset,
+        found=error.problem,
+        advice=advise("Continue with {resume}: damaged files are found and made again.", resume=True),
+    )
 
 
 def _wrong(path: str, record: int, what: str) -> RecordsmithError:

@@ -86,7 +86,7 @@ def test_a_missing_part_is_named(quick_path: Path) -> None:
         rs.make(numbers(4000), out, finish=True, **options)
     for part in ("1/5", "4/5"):
         done = rs.make(numbers(4000), out, part=part, **options).part
-        assert done is not None
+    assert done is not None
     assert done.missing == (2, 3, 5)
     assert "Still to be done: parts 2-3, 5 of 5." in str(done)
     with pytest.raises(rs.RecordsmithError, match="Some parts have not been done yet") as caught:
@@ -142,9 +142,13 @@ def test_damaged_records_are_found_and_made_again(quick_path: Path) -> None:
 
 def test_parts_of_a_copy(quick_path: Path) -> None:
     rs.make(labelled([n % 3 for n in range(3000)]), quick_path / "data", split="train=0.8,test=0.2", shards=4)
-    for number, options in enumerate(
-        [{"shards": 3}, {"where": "label == 'cat'"}, {"merge_splits": True, "shuffle": True}, {"drop": ["n"]}]
-    ):
+    every: list[dict[str, Any]] = [
+        {"shards": 3},
+        {"where": "label == 'cat'"},
+        {"merge_splits": True, "shuffle": True},
+        {"drop": ["n"]},
+    ]
+    for number, options in enumerate(every):
         whole, out = quick_path / f"whole-{number}", quick_path / f"out-{number}"
         settings: dict[str, Any] = {"name": "data", **options}
         rs.copy(quick_path / "data", whole, **settings)
@@ -190,11 +194,12 @@ def test_parts_with_other_options_do_not_mix(quick_path: Path) -> None:
 def test_a_run_of_its_own_waits_for_parts(quick_path: Path) -> None:
     """While a part is at work, neither --finish nor another run touches the folder."""
     out = quick_path / "out"
-    refused = []
+    refused: list[dict[str, Any]] = []
 
     def while_it_reads(progress: Any) -> None:
         if not refused:
-            for options in ({"finish": True}, {"resume": True}, {"overwrite": True}):
+            settings: list[dict[str, Any]] = [{"finish": True}, {"resume": True}, {"overwrite": True}]
+            for options in settings:
                 with pytest.raises(rs.RecordsmithError, match="Another run is writing to this output"):
                     rs.make(numbers(1000), out, name="data", **options)
                 refused.append(options)
@@ -220,7 +225,7 @@ def test_what_does_not_go_together(quick_path: Path) -> None:
         rs.make(numbers(10), "s3://bucket/data", part="1/2")
     with pytest.raises(rs.RecordsmithError, match="Parts need a folder"):
         rs.copy(quick_path / "data", quick_path / "one.tfrecord", part="1/2")
-    with pytest.raises(rs.RecordsmithError, match="There is no engine 'rey'. Did you mean 'ray'"):
+    with pytest.raises(rs.RecordsmithError, match=r"There is no engine 'rey'\. Did you mean 'ray'"):
         rs.make(numbers(10), quick_path / "out", engine="rey")  # type: ignore[arg-type] # on purpose
     with pytest.raises(rs.RecordsmithError, match="address"):
         rs.make(numbers(10), quick_path / "out", address="auto")

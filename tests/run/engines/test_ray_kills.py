@@ -133,7 +133,7 @@ def workers_of(cluster: Any) -> list[int]:
             command = (path.parent / "cmdline").read_bytes()
         except OSError:
             continue
-        if parent in raylets and b"ray::" in command and b"IDLE" not in command:
+        if parent in raylets and command.startswith(b"ray::call"):
             found.append(int(path.parent.name))
     return found
 
@@ -224,7 +224,7 @@ def _drive(recipe: str, inputs: str, out: str, address: str, phase: str) -> None
             os.kill(os.getpid(), signal.SIGKILL)
 
     if phase == "publishing":
-        publication.Publication._finish = lambda _: os.kill(os.getpid(), signal.SIGKILL)  # type: ignore[assignment,method-assign,return-value]
+        publication.Publication._finish = lambda _: os.kill(os.getpid(), signal.SIGKILL)  # type: ignore[assignment,method-assign]
     ray.init(address=address, _node_ip_address=LOOPBACK, log_to_driver=False, logging_level="error")
     source, options = RECIPES[recipe](Path(inputs))
     made = rs.make(source, out, name="data", engine="ray", on_progress=on_progress, **options)

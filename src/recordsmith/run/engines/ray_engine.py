@@ -19,7 +19,7 @@ from functools import cached_property
 from types import ModuleType, TracebackType
 from typing import Any, Generic, Self, TypeVar
 
-from recordsmith.errors import RecordsmithError, import_extra
+from recordsmith.errors import RecordsmithError, advise, import_extra
 from recordsmith.run.engines.chunk_groups import groups_of
 from recordsmith.run.engines.engine import Engine, NumberedChunk, StagingWork
 from recordsmith.run.engines.ray_tasks import Surroundings, WritePiece, call
@@ -32,6 +32,7 @@ R = TypeVar("R")
 
 _LOOPBACK = "127.0.0.2" if sys.platform == "linux" else "127.0.0.1"  # Ray replaces the latter by a public address
 _MOST_ATTEMPTS = 6
+_SECONDS_WITHOUT = 300.0  # processors; new machines may be on their way
 _SECONDS_TO_LOOK = 1.0  # for a result, before new machines are looked for
 _AHEAD = 2  # tasks for each processor, so that none has to wait for the next one
 
@@ -56,6 +57,7 @@ class RayEngine(Engine):
         self._workers = workers
         self._plan = ""
         self._is_ours = False
+        self._seen = 0.0  # when there was a processor
 
     @property
     def is_remote(self) -> bool:
@@ -115,6 +117,19 @@ class RayEngine(Engine):
         found = int(self._ray.cluster_resources().get("CPU", 0))
         return max(1, found if self._workers is None else min(found, self._workers))
 
+    def _check_processors(self) -> None:
+        """Raise if the cluster has had no processor for some time: nobody would do the work."""
+        if self._ray.cluster_resources().get("CPU", 0) >= 1:
+            self._seen = time.monotonic()
+        elif time.monotonic() - self._seen > _SECONDS_WITHOUT:
+            raise RecordsmithError(
+                "The Ray cluster has no processor.",
+                found=f"none for {_SECONDS_WITHOUT:.0f} seconds",
+                advice=advise(
+                    "Add machines to the cluster, and continue with {resume}: finished work is kept.", resume=True
+                ),
+            )
+
     def _done(self, work: Callable[[T], R], items: Iterator[T], *, halves: bool = False) -> Iterator[tuple[T, R]]:
         """Have tasks done, several at a time, and give the results as they come.
 
@@ -129,7 +144,8 @@ class RayEngine(Engine):
         shared = [ray.put(work)]
         again: deque[_Attempt[T]] = deque()
         waiting: dict[Any, _Attempt[T]] = {}
-        limit, looked = self._processors() * _AHEAD, time.monotonic()
+        looked = self._seen = time.monotonic()
+        limit = self._processors() * _AHEAD
         try:
             while True:
                 while len(waiting) < limit and (attempt := _next(again, items)) is not None:
@@ -148,7 +164,9 @@ class RayEngine(Engine):
                         continue
                     yield attempt.item, result
                 if time.monotonic() - looked > _SECONDS_TO_LOOK:
-                    limit, looked = self._processors() * _AHEAD, time.monotonic()
+                    looked = time.monotonic()
+                    limit = self._processors() * _AHEAD
+                    self._check_processors()
         finally:
             for reference in waiting:
                 with contextlib.suppress(Exception):  # the cluster may be gone

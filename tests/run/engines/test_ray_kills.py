@@ -1,7 +1,4 @@
-"""Nodes, workers and the driver are killed in each phase of a run on a Ray cluster: nothing is lost or left over.
-
-Run as a program, this is the driver: python -m tests.run.engines.test_ray_kills RECIPE OUT ADDRESS PHASE
-"""
+"""Nodes, workers and the driver are killed in each phase of a run on a Ray cluster: nothing is lost or left over."""
 
 from __future__ import annotations
 
@@ -26,6 +23,7 @@ from tests.run.engines.cluster import LOOPBACK, add_node, started_cluster
 ROOT = Path(__file__).resolve().parents[3]
 STAGING = ".recordsmith-making"
 PHASES = ("reading", "ordering", "writing", "checking")
+_DRIVER = "import sys; from tests.run.engines.test_ray_kills import drive; drive(*sys.argv[1:])"
 Recipe = Callable[[Path], tuple[Any, dict[str, Any]]]
 
 
@@ -201,8 +199,10 @@ def test_a_killed_driver(
 ) -> None:
     """SIGKILL for the process that was started; another engine or the same one resumes."""
     out = quick_path / "out"
-    command = [sys.executable, "-m", "tests.run.engines.test_ray_kills", recipe, str(inputs), str(out)]
-    driver = subprocess.run([*command, cluster.address, phase], cwd=ROOT, capture_output=True, text=True, check=False)
+    words = [recipe, str(inputs), str(out), cluster.address, phase]
+    driver = subprocess.run(
+        [sys.executable, "-c", _DRIVER, *words], cwd=ROOT, capture_output=True, text=True, check=False
+    )
     assert driver.returncode == -signal.SIGKILL, driver.stderr[-2000:]
     if phase != "publishing":
         assert os.listdir(out) == [STAGING]
@@ -212,7 +212,7 @@ def test_a_killed_driver(
     assert file_digests(out) == expected[recipe]
 
 
-def _drive(recipe: str, inputs: str, out: str, address: str, phase: str) -> None:
+def drive(recipe: str, inputs: str, out: str, address: str, phase: str) -> None:
     """Make a dataset, and be killed in the middle of a phase."""
     import ray
 
@@ -229,7 +229,3 @@ def _drive(recipe: str, inputs: str, out: str, address: str, phase: str) -> None
     source, options = RECIPES[recipe](Path(inputs))
     made = rs.make(source, out, name="data", engine="ray", on_progress=on_progress, **options)
     sys.stderr.write(json.dumps({"rows": made.rows}))
-
-
-if __name__ == "__main__":
-    _drive(*sys.argv[1:])

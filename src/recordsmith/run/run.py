@@ -210,8 +210,10 @@ class Run:
         left = {name for name, split in shards.items() if any(shard.file not in done for shard in split)}
         if policy.changes:
             left.add(training)  # which is read for fitting
-        if not self._engine.is_remote:
-            orders = (order for name, (order, _) in ordered.items() if name in left)
+        orders = (order for name, (order, _) in ordered.items() if name in left)
+        if self._engine.is_remote:
+            writer.deal_buckets(staging, orders, self._engine.each)
+        else:
             writer.fill_buckets(staging, orders, workers=output.workers)
         release_memory()
         if policy.changes:

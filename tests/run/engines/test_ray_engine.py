@@ -13,6 +13,7 @@ import pytest
 
 import recordsmith as rs
 from recordsmith.run.engines import ray_engine
+from recordsmith.run.shards import dealing, shard_writing, shuffling
 from tests.formats.made_sources import file_digests, labelled, numbers
 from tests.making.making_to_kill import RECIPES
 
@@ -38,6 +39,36 @@ def test_the_files_are_those_of_one_machine(recipe: str, quick_path: Path) -> No
     assert on_ray.splits == local.splits
     assert list(dict.fromkeys(phases))[:2] == ["reading", "ordering"]
     assert list(dict.fromkeys(phases))[-2:] == ["writing", "checking"]
+
+
+def test_splits_that_are_too_large_for_random_reads(quick_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Records are distributed over buckets by many tasks, also those that are written several times."""
+    source = labelled([n % 5 // 4 for n in range(4000)], names=("cat", "dog"))
+    options: dict[str, Any] = {"name": "data", "split": "train=0.8,test=0.2", "balance": "oversample", "shards": 4}
+    rs.make(source, quick_path / "local", **options)
+    monkeypatch.setattr(shuffling, "BUCKETS_ABOVE_BYTES", 1000)
+    monkeypatch.setattr(shuffling, "_BUCKET_BYTES", 40_000)
+    monkeypatch.setattr(shuffling, "_PIECE_BYTES", 9000)
+    monkeypatch.setattr(dealing, "_TASK_BYTES", 30_000)
+    dealt: list[int] = []
+    real = dealing.deal_buckets
+
+    def noted(*given: Any) -> Any:
+        found = real(*given)
+        dealt.append(0 if found is None else len(found.paths))
+        return found
+
+    monkeypatch.setattr(shard_writing, "deal_buckets", noted)
+    rs.make(source, quick_path / "ray", engine="ray", **options)
+    assert file_digests(quick_path / "ray") == file_digests(quick_path / "local")
+    assert dealt[0] > 3
+    assert dealt[1] == 0, "the other split keeps its order"
+    ids = rs.preprocessing.VocabularyIds("text", 20)
+    texts = {"text": [f"word{n % 17} of {n}" for n in range(2000)]}
+    for engine in ("local", "ray"):
+        settings: Any = {"engine": engine}
+        rs.make(rs.sources.arrays(texts), quick_path / f"words-{engine}", name="data", preprocess=ids, **settings)
+    assert file_digests(quick_path / "words-ray") == file_digests(quick_path / "words-local")
 
 
 def test_copies(quick_path: Path) -> None:

@@ -12,7 +12,7 @@ results do not depend on the engine, on how work is divided, or on how often it 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from types import TracebackType
 from typing import Any, NamedTuple, Self, TypeVar
 
@@ -73,5 +73,5 @@ class Engine(ABC):
         """Encode and stage chunks, and return from time to time, to report progress."""
 
     @abstractmethod
-    def each(self, work: Callable[[T], R], items: Sequence[T]) -> Iterator[tuple[T, R]]:
+    def each(self, work: Callable[[T], R], items: Iterable[T]) -> Iterator[tuple[T, R]]:
         """Do the same work on several items, and give each with its result, in any order."""

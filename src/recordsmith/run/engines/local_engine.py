@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import contextlib
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Executor
 from functools import partial
+from itertools import tee
 from typing import TypeVar
 
 from recordsmith.formats.source import Chunk
@@ -52,11 +53,12 @@ class LocalEngine(Engine):
                 staging.append(number, encoded)
                 yield
 
-    def each(self, work: Callable[[T], R], items: Sequence[T]) -> Iterator[tuple[T, R]]:
+    def each(self, work: Callable[[T], R], items: Iterable[T]) -> Iterator[tuple[T, R]]:
         """Do the work on threads."""
         workers = min(self._workers, _MOST_WRITERS)
         with thread_pool(workers) as pool:
-            yield from zip(items, in_order(pool, work, items, ahead=workers), strict=True)
+            given, worked_on = tee(items)
+            yield from zip(given, in_order(pool, work, worked_on, ahead=workers), strict=True)
 
     @contextlib.contextmanager
     def _pool(self, work: StagingWork) -> Iterator[tuple[Executor | None, Encode]]:

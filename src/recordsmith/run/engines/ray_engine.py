@@ -109,9 +109,9 @@ class RayEngine(Engine):
             staging.adopt(piece)
             yield
 
-    def each(self, work: Callable[[T], R], items: Sequence[T]) -> Iterator[tuple[T, R]]:
+    def each(self, work: Callable[[T], R], items: Iterable[T]) -> Iterator[tuple[T, R]]:
         """Have the work done on each item."""
-        return self._done(work, iter(items)) if items else iter(())
+        return self._done(work, iter(items))
 
     def _processors(self) -> int:
         found = int(self._ray.cluster_resources().get("CPU", 0))

@@ -19,10 +19,11 @@ from recordsmith.records.index import FRAMING_BYTES
 from recordsmith.records.reader import RecordReader
 from recordsmith.records.writer import RecordWriter
 from recordsmith.run.shards import shuffling
+from recordsmith.run.shards.dealing import DealtBuckets, deal_buckets
 from recordsmith.run.shards.shuffling import Buckets, fill_buckets
 from recordsmith.run.splits.split_order import SplitOrder
 from recordsmith.run.staging.record_files import RecordFiles
-from recordsmith.run.staging.staging import Staging
+from recordsmith.run.staging.staging import Each, Staging
 from recordsmith.schema import Schema
 from recordsmith.schema.native import compile_plan
 
@@ -122,7 +123,7 @@ class ShardWriter:
         self._records = records
         self._files = records.open()
         self._is_large = records.bytes > shuffling.BUCKETS_ABOVE_BYTES
-        self._buckets: dict[str, Buckets] = {}
+        self._buckets: dict[str, Buckets | DealtBuckets] = {}
         self.final_schema = self._schema
         for change in changes:
             self.final_schema = change.schema(self.final_schema)
@@ -228,6 +229,13 @@ class ShardWriter:
         """Prepare shuffled splits that are too large for reading records at random places."""
         for order in orders:
             buckets = fill_buckets(staging, order, workers=workers)
+            if buckets is not None:
+                self._buckets[order.split] = buckets
+
+    def deal_buckets(self, staging: Staging, orders: Iterable[SplitOrder], each: Each) -> None:
+        """Do the same on many machines."""
+        for order in orders:
+            buckets = deal_buckets(staging, order, each)
             if buckets is not None:
                 self._buckets[order.split] = buckets
 

@@ -26,7 +26,7 @@ import json
 import os
 import shutil
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import Any, Protocol, TypeVar
 
@@ -72,11 +72,11 @@ CHECKED = "checked"  # in the description of a shard, and not in the manifest
 class Each(Protocol):
     """Does the same work on several items, wherever that is, and gives each with its result, in any order."""
 
-    def __call__(self, work: Callable[[T], R], items: Sequence[T]) -> Iterator[tuple[T, R]]:
+    def __call__(self, work: Callable[[T], R], items: Iterable[T]) -> Iterator[tuple[T, R]]:
         """Do it."""
 
 
-def one_by_one(work: Callable[[T], R], items: Sequence[T]) -> Iterator[tuple[T, R]]:
+def one_by_one(work: Callable[[T], R], items: Iterable[T]) -> Iterator[tuple[T, R]]:
     """Do the same work on several items, one after the other.
 
     >>> list(one_by_one(str.upper, ["a", "b"]))

@@ -3,6 +3,7 @@
 read, write     Ray Data's own read_tfrecords and write_tfrecords, and ours, on the same Ray
 make            rs.make of a CSV file with engine="local" and engine="ray" on one node of two processors
 nodes           rs.make with engine="ray" on one and on two nodes of one processor each
+keys            dividing and shuffling the keys of many rows (the argument), without the rows: what the driver does
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import resource
 import shutil
 import sys
 import time
@@ -17,6 +19,8 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 LOOPBACK = "127.0.0.2"
 PART = 20_000  # records of Ray's own functions, which are slow
@@ -29,7 +33,8 @@ def main(what: str, folder: str, repeats: str, *paths: str) -> None:
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     place = Path(folder)
     place.mkdir(parents=True, exist_ok=True)
-    found = {"read": _read, "write": _write, "make": _make, "nodes": _nodes}[what](place, int(repeats), list(paths))
+    work = {"read": _read, "write": _write, "make": _make, "nodes": _nodes, "keys": _keys}[what]
+    found = work(place, int(repeats), list(paths))
     print(json.dumps(found))
 
 
@@ -166,6 +171,56 @@ def _nodes(place: Path, repeats: int, _: list[str]) -> dict[str, Any]:
             ray.shutdown()
             cluster.shutdown()
     return {**seconds, "records": ROWS}
+
+
+def _keys(place: Path, _: int, rows: list[str]) -> dict[str, Any]:
+    """Gather, divide and shuffle made-up keys, as `make --split train=0.9,test=0.1` does after reading."""
+    from recordsmith.run.splits.groups import unit_blocks
+    from recordsmith.run.splits.split_order import build_order
+    from recordsmith.run.splits.splitting import assign_splits, parse_splits
+    from recordsmith.run.staging.pieces import KEY
+    from recordsmith.run.staging.staging import Staging
+    from recordsmith.storage.publication import Publication
+
+    count, block = int(rows[0]), 1 << 20
+    staging = Staging.start(Publication(str(place / "keys")), {})
+    random = np.random.default_rng(0)
+    with open(staging.path("keys"), "wb") as file:
+        for first in range(0, count, block):
+            keys = np.zeros(min(block, count - first), KEY)
+            keys["offset"] = np.arange(first, first + len(keys)) * 116
+            keys["length"] = 100
+            for name in ("digest", "content"):
+                keys[name] = random.integers(0, 2**63, len(keys), np.uint64)
+            keys.tofile(file)
+    staging.rows, staging.complete = count, True
+    before = _own_memory()
+    start = time.perf_counter()
+    with open(staging.path("splits"), "wb") as file:
+        os.posix_fallocate(file.fileno(), 0, count)
+    codes = np.memmap(staging.path("splits"), np.uint8, "r+", shape=(count,))
+    blocks = unit_blocks(staging, grouped=False, stratified=False)
+    assign_splits(blocks, count, parse_splits("train=0.9,test=0.1"), 0, staging.path("sort"), codes)
+    divided = time.perf_counter()
+    order = build_order(
+        staging, "train", lambda a, b: (codes[a:b] == 0).astype(np.int64), expected_rows=count * 9 // 10, shuffle_seed=0
+    )
+    ordered = time.perf_counter()
+    disk = sum(path.stat().st_size for path in Path(staging.path()).rglob("*") if path.is_file())
+    staging.remove()
+    return {
+        "rows": order.rows,
+        "dividing": divided - start,
+        "ordering": ordered - divided,
+        "disk": disk,
+        "memory_before": before,
+        "memory": _own_memory(),
+    }
+
+
+def _own_memory() -> int:
+    """The highest memory of this process; mapped files count, too."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 
 
 if __name__ == "__main__":

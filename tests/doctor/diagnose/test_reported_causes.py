@@ -124,3 +124,23 @@ def test_outputs_for_classes_that_never_come(shift: int, *, named: bool) -> None
     model = torch.nn.Sequential(torch.nn.Linear(8, 16), torch.nn.ReLU(), torch.nn.Linear(16, 8))
     report = found(loader, model=model, loss=torch.nn.CrossEntropyLoss())
     assert ("T011" in codes(report)) is named, wrong(report)
+
+
+@pytest.mark.parametrize(("padding", "named"), [(-100, False), (-1, True)])
+def test_labels_of_places_that_the_loss_leaves_out(padding: int, *, named: bool) -> None:
+    torch = pytest.importorskip("torch")
+
+    class Tagger(torch.nn.Module):  # type: ignore[misc,name-defined] # PyTorch has no types here
+        def __init__(self) -> None:
+            super().__init__()
+            self.table = torch.nn.Embedding(30, 4)
+
+        def forward(self, ids: Any) -> Any:
+            return self.table(ids).transpose(1, 2)
+
+    ids = torch.from_numpy(RANDOM.integers(1, 30, (320, 9)))
+    tags = ids % 4
+    tags[:, 6:] = padding
+    loader = torch.utils.data.DataLoader(torch.utils.data.TensorDataset(ids, tags), batch_size=20, shuffle=True)
+    report = found(loader, model=Tagger(), loss=torch.nn.CrossEntropyLoss())
+    assert ("T011" in codes(report)) is named, wrong(report)

@@ -62,12 +62,14 @@ class LossFacts:
         kind: "sparse-categorical" (a class by its number), "categorical" (one-hot), "binary", "regression", "other".
         from_logits: it takes raw scores; None where that makes no difference or is not known.
         takes_logarithms: it takes logarithms of probabilities.
+        ignored: the label that it leaves out; None without one.
     """
 
     name: str
     kind: str
     from_logits: bool | None = None
     takes_logarithms: bool = False
+    ignored: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +149,9 @@ class ModelFacts:
     def units(self) -> int | None:
         """How many values an answer has; None where it is not known."""
         if self.output is not None:
-            return self.output.units
+            by_place = self.loss is not None and self.loss.kind == "sparse-categorical" and len(self.output.shape) > 2
+            classes_second = self.framework == "torch" and by_place  # (rows, classes, places)
+            return self.output.shape[1] if classes_second else self.output.units
         return None if self.output_shape is None else self.output_shape[-1]
 
 

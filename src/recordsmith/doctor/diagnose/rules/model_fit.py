@@ -156,6 +156,8 @@ def label_range(observed: Observations) -> Iterator[Finding]:
     if model is None or model.loss is None or target is None or target.min is None or target.max is None:
         return
     units, low, high = model.units, target.min, target.max
+    if low < 0 and low == model.loss.ignored:
+        low = 0  # these are left out
     if model.loss.kind == "sparse-categorical" and units and units > 1 and not target.one_hot and target.integral:
         if low < 0 or high >= units:
             shift = low == 1 and high == units

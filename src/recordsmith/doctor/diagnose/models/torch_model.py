@@ -108,12 +108,23 @@ class TorchProbe(ModelProbe):
                     self._loss(answer, target)
             except Exception as error:  # noqa: BLE001 - as above
                 known["loss_refusal"] = short_reason(error)
+            else:
+                known["pairs_rows"] = _pairs_rows(self._loss, answer, target)
         return ModelFacts("torch", **known)
 
     def trainer(self) -> Trainer | None:
         """Return what trains the copy."""
         learnt = any(one.requires_grad for one in self._model.parameters())
         return TorchTrainer(self._model, self._loss) if self._loss is not None and learnt else None
+
+
+def _pairs_rows(loss: Any, answer: Any, target: Any) -> bool:
+    """Whether a loss changes if targets change places: one that compares all with all does not."""
+    try:
+        given, moved = float(loss(answer, target)), float(loss(answer, target.roll(1, 0)))
+    except Exception:  # noqa: BLE001 - several targets, or a loss for other shapes: nothing is known then
+        return False
+    return abs(given - moved) > 1e-4 * max(abs(given), abs(moved))
 
 
 class TorchTrainer(Trainer):

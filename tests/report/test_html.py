@@ -17,7 +17,7 @@ from recordsmith.dataset.row_decoding import RowOverview
 from recordsmith.images import decode_image
 from recordsmith.report import GridImage, ImageGrid, Report
 from recordsmith.report.html import report_fragment, report_page
-from recordsmith.report.html.images import pixels_uri, thumbnail
+from recordsmith.display.images import pixels_uri, thumbnail
 from tests.headless_browser import visit
 from tests.made_reports import HOSTILE, SCRIPT, diagnose_report, hostile_report, lint_report, pets_report, png
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from typing import Any, Literal
 
 from recordsmith.copying.absent_values import without_defaults
@@ -12,6 +13,7 @@ from recordsmith.copying.copy_inputs import CopyInputs, find_inputs
 from recordsmith.copying.copy_plan import Changes, CopyPlan, plan_copy
 from recordsmith.copying.frames import Frames, frames_of, rejected_error
 from recordsmith.dataset.inference import infer_from_files
+from recordsmith.display.tables import note, table
 from recordsmith.errors import RecordsmithError, advise, did_you_mean, list_names
 from recordsmith.exporting.export_files import WRITERS, ExportFiles
 from recordsmith.formats.source import Chunk, Reject
@@ -22,6 +24,9 @@ from recordsmith.run.publishing.destination import open_destination, staged_path
 from recordsmith.schema import Schema
 from recordsmith.storage.byte_sizes import parse_size
 from recordsmith.storage.publication import complete
+from recordsmith.wording.markup import element
+from recordsmith.wording.numbers import bytes_text, count_text
+from recordsmith.wording.visible_text import clipped
 from recordsmith.workers.threads import in_order, thread_pool
 
 __all__ = ["ExportedDataset", "export"]
@@ -65,6 +70,14 @@ class ExportedDataset:
     def rows(self) -> int:
         """How many records were exported."""
         return sum(self.files.values())
+
+    def _repr_html_(self) -> str:
+        return element(
+            "div",
+            table(["file", "records"], [[path, f"{rows:,}"] for path, rows in islice(self.files.items(), 100)]),
+            note(f"{bytes_text(self.bytes)}, {count_text(self.rejects, 'record')} rejected"),
+            [note(clipped(reason, 600)) for reason in self.reasons],
+        )
 
 
 def export(  # noqa: PLR0913 - each is a setting of its own, and all but two have a default

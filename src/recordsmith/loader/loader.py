@@ -11,6 +11,7 @@ from recordsmith.loader.engine.feeding import feed
 from recordsmith.loader.engine.row_access import row_at
 from recordsmith.loader.engine.source_counts import rows_by_source
 from recordsmith.loader.frameworks.torch_states import loader_state
+from recordsmith.loader.notebook import loader_html
 from recordsmith.loader.order.shuffle_quality import ShuffleQuality, shuffle_quality
 from recordsmith.loader.pair_proof import verify_pairs
 from recordsmith.loader.plan import Batching, Plan
@@ -258,3 +259,6 @@ class Loader(SelectVerb["Loader[Item_co]"], Verbs["Loader[Item_co]", "Loader[Any
     def __repr__(self) -> str:
         chain = "".join(f".{shown_verb(verb)}" for verb in self.plan.verbs)
         return f"<recordsmith.Loader {self.plan.datasets[0]!r}{chain}>"
+
+    def _repr_html_(self) -> str:
+        return loader_html(self._session, repr(self.plan.datasets[0]))

@@ -26,6 +26,7 @@ from recordsmith.workers.forking import in_own_process
 if TYPE_CHECKING:
     import tensorflow as tf
 
+    from recordsmith.loader.frameworks.tensorflow.checkpoint import CheckpointedPlace
     from recordsmith.loader.frameworks.to_jax import JaxBatches
     from recordsmith.loader.frameworks.to_keras import KerasBatches
     from recordsmith.loader.frameworks.to_torch import TorchBatches
@@ -251,6 +252,27 @@ class Loader(SelectVerb["Loader[Item_co]"], Verbs["Loader[Item_co]", "Loader[Any
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Call `restore(state)`, under the name that PyTorch and others look for."""
         self.restore(state)
+
+    def tf_state(self) -> CheckpointedPlace:
+        """Return an object that tf.train.Checkpoint saves and restores: the position of the consumer.
+
+        Restore the checkpoint first, and then call `to_tf()`.
+
+        >>> import recordsmith as rs, tempfile, tensorflow as tf
+        >>> folder = tempfile.mkdtemp()
+        >>> with rs.RecordWriter(f"{folder}/data.tfrecord") as writer:
+        ...     writer.write_columns({"n": range(6)}, rs.Schema({"n": rs.Scalar("int64")}))
+        >>> loader = rs.open(f"{folder}/data.tfrecord").batch(2)
+        >>> _ = next(iter(loader.to_tf()))
+        >>> saved = tf.train.Checkpoint(data=loader.tf_state()).save(f"{folder}/checkpoint")
+        >>> again = rs.open(f"{folder}/data.tfrecord").batch(2)
+        >>> _ = tf.train.Checkpoint(data=again.tf_state()).restore(saved)
+        >>> [batch["n"].numpy().tolist() for batch in again.to_tf()]
+        [[2, 3], [4, 5]]
+        """
+        from recordsmith.loader.frameworks.tensorflow.checkpoint import CheckpointedPlace
+
+        return CheckpointedPlace(self._session)
 
     def set_epoch(self, epoch: int) -> None:
         """Set the number of the next epoch, counted from 0. An epoch restored in the middle continues."""

@@ -14,7 +14,8 @@ from typing import Any
 
 import torch
 
-from tests.loader.frameworks.clients.epochs import COUNT, Epochs, write
+import recordsmith as rs
+from tests.loader.frameworks.clients.epochs import COUNT, SCHEMA, SIZE, Epochs, write
 
 TAKEN = (0, 1, 0, 0, 2, 3, 0, 1, 1, COUNT - 1, COUNT, None, 0, 1)  # batches of each iteration; None: to the end
 
@@ -29,7 +30,7 @@ def settings(extent: str) -> dict[str, dict[str, Any]]:
         for name, options in few.items()
         for ahead in (1, 5, COUNT)
     }
-    spawned = {f"{name}, spawned": {**options, "multiprocessing_context": "spawn"} for name, options in few.items()}
+    spawned = {"spawned": {**few["2 persistent workers"], "multiprocessing_context": "spawn"}}
     text = {f"{name}, text": {**options, "text": True} for name, options in few.items()}
     seeded = {f"{name}, seeded": {**options, "seeded": True} for name, options in few.items()}
     return {"no workers": {}, **few, "3 workers": {"num_workers": 3}, **ahead, **spawned, **text, **seeded}
@@ -49,7 +50,8 @@ def main(extent: str) -> None:
                 seeded, text = options.pop("seeded", False), options.pop("text", False)
                 loader = epochs.loader()
                 if text:
-                    loader = loader.map(lambda batch: {"n": [str(n) for n in batch["n"].tolist()]}, batch=True)
+                    rows = rs.open(epochs.path, schema=SCHEMA).shuffle(seed=1)
+                    loader = rows.map(lambda row: {"n": str(row["n"])}).batch(SIZE)
                 fed = client(loader.to_torch(), batch_size=None, **options)
                 results[f"{client.__name__}, {name}"] = [_taken(epochs, fed, count, seeded=seeded) for count in TAKEN]
     json.dump(results, sys.stdout)

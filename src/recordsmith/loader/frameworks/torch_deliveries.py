@@ -22,7 +22,7 @@ from multiprocessing.reduction import ForkingPickler
 from typing import Any, NamedTuple
 
 from recordsmith.errors import import_extra
-from recordsmith.loader.engine.progress import Progress
+from recordsmith.loader.progress.progress import Progress
 
 torch = import_extra("torch", extra="torch", purpose="Loader.to_torch")
 

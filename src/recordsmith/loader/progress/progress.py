@@ -14,11 +14,11 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from recordsmith.errors import PipelineError
-from recordsmith.loader.engine.consumer_numbers import NUMBERS, Row, row_of
 from recordsmith.loader.engine.cursor import Cursor
 from recordsmith.loader.engine.feeding import epoch_after, place_to_begin
-from recordsmith.loader.engine.shared_numbers import SharedNumbers, is_spawning
 from recordsmith.loader.plan import Plan
+from recordsmith.loader.progress.consumer_numbers import NUMBERS, Row, row_of
+from recordsmith.loader.progress.shared_numbers import SharedNumbers, is_spawning
 from recordsmith.workers.forking import ForkSafeLock
 
 if TYPE_CHECKING:

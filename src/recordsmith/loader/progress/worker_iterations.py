@@ -27,10 +27,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from recordsmith.loader.engine.consumer_numbers import MOST_WORKERS, REMEMBERED, Row
 from recordsmith.loader.engine.cursor import Cursor
 from recordsmith.loader.engine.feeding import epoch_after
-from recordsmith.loader.engine.progress import Progress
+from recordsmith.loader.progress.consumer_numbers import MOST_WORKERS, REMEMBERED, Row
+from recordsmith.loader.progress.progress import Progress
 
 __all__ = ["Worker", "WorkerIteration", "WorkerPlace", "restore_worker"]
 

@@ -11,8 +11,8 @@ import numpy.typing as npt
 
 from recordsmith.columns.any_column import concatenate
 from recordsmith.dataset import StoredDataset
-from recordsmith.loader.engine.next_uses import expect_blocks
-from recordsmith.loader.engine.read_windows import WindowedReading
+from recordsmith.loader.fetching.next_uses import expect_blocks
+from recordsmith.loader.fetching.read_windows import WindowedReading
 from recordsmith.loader.order.block_shuffle import block_shuffles
 from recordsmith.loader.order.read_blocks import is_read_in_order
 from recordsmith.loader.order.record_order import Order, OrderedRecords

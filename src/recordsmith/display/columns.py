@@ -43,7 +43,8 @@ def kind_text(column: Any) -> str:
     'float32, 8 × 3'
     """
     if isinstance(column, np.ndarray):
-        masked = f", {count_text(int(np.ma.count_masked(column)), 'masked value')}" if np.ma.is_masked(column) else ""
+        absent = int(np.ma.getmaskarray(column).sum())
+        masked = f", {count_text(absent, 'masked value')}" if absent else ""
         return f"{column.dtype}, {' × '.join(map(str, column.shape))}{masked}"
     if isinstance(column, (ByteColumn, PackedColumn, Ragged, ShapedColumn, SparseColumn)):
         return f"{type(column).__name__}, {count_text(len(column), 'row')}"

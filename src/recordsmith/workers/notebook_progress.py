@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import sys
 import time
 from typing import Any
@@ -36,7 +37,7 @@ class NotebookBar:
         self._next = now + _SECONDS_BETWEEN
         known = {"value": min(done, total), "max": total} if total else {}
         line = element("span", text, style="font-family:monospace;margin-left:8px")
-        bar = element("progress", style="width:240px;vertical-align:middle", **known)  # type: ignore[arg-type]
+        bar = element("progress", style="width:240px;vertical-align:middle", **known)
         self._update({"text/plain": text, "text/html": element("div", bar, line)})
 
     def close(self) -> None:
@@ -45,7 +46,7 @@ class NotebookBar:
             self._update({"text/plain": "", "text/html": ""})
 
     def _update(self, data: dict[str, str]) -> None:
-        from IPython.display import display  # a notebook has it
+        display = importlib.import_module("IPython.display").display  # a notebook has it
 
         if self._handle is None:
             self._handle = display(data, raw=True, display_id=True)

@@ -78,7 +78,7 @@ class TorchBatches(torch.utils.data.IterableDataset):  # type: ignore[misc,name-
         self._restored: WorkerPlace | None = None
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        vars(self).update(state)
+        self.__dict__.update(state)
         expect_receipts(self._session)
 
     def __len__(self) -> int:

@@ -62,11 +62,12 @@ def row_of(numbers: Int64s, process: int) -> Int64s:
     >>> int(row_of(numbers, 7)[Row.NEXT]), int(row_of(numbers, 8)[Row.NEXT])
     (3, 0)
     """
-    rows = numbers[1:].reshape(_CONSUMERS, Row.COUNT)
+    rows: Int64s = numbers[1:].reshape(_CONSUMERS, Row.COUNT)
     found = np.flatnonzero(rows[:, Row.PROCESS] == process)
     if len(found):
-        return rows[found[0]]
-    row = rows[int(numbers[0]) % _CONSUMERS]
+        mine: Int64s = rows[found[0]]
+        return mine
+    row: Int64s = rows[int(numbers[0]) % _CONSUMERS]
     numbers[0] += 1
     row[:] = 0
     row[Row.PROCESS] = process

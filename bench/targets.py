@@ -27,7 +27,7 @@ LOAD = {"tab": 10.0, "vec": 5.0, "tok": 4.0, "img": 1.4, "large": 2.0}
 LOAD_TORCH = {"vec": 5.0}
 LOAD_TF = {"tab": 2.0, "img": 1.0}
 # Into a framework: part of the speed of the same chain as numpy.
-LOAD_OUTPUTS = {
+LOAD_OUTPUTS: dict[str, dict[str, float | None]] = {
     "to_keras": {"vec": 0.8, "img": 0.8},
     "to_torch": {"vec": 0.8, "img": 0.8},
     "to_tf": {"vec": None, "img": None},

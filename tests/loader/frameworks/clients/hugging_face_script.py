@@ -43,6 +43,7 @@ def _accelerate(epochs: Epochs) -> dict[str, Any]:
             pass
         again = stateful.prepare(DataLoader(epochs.loader().to_torch(), batch_size=None, num_workers=2))
         again.load_state_dict(running.state_dict())
+        again.set_epoch(taken // COUNT)  # Accelerate counts epochs itself, and does not save the count
         resumed[str(taken)] = [epochs.named(again) for _ in range(2)]
     moved = send_to_device({"batch": native, "column": ["a", "b"]}, "cpu")
     return {

@@ -15,7 +15,7 @@ SHOWN = {"TensorFlow (`to_tf`)": {"several ranks": "test_two_devices_are_fed_eve
 @pytest.mark.proof
 def test_two_devices_are_fed_every_row():
     results = run("tensorflow_script.py")
-    assert {name: one["rows"] for name, one in results.items()} == dict.fromkeys(results, [ROWS, ROWS])
+    assert {name: one["rows"] for name, one in results.items()} == {name: [ROWS, ROWS] for name in results}
     assert {name: one["ran out"] for name, one in results.items()} == {
         "to_tf": False,
         "graph": False,

@@ -41,3 +41,8 @@ LOAD_FIRST_BATCH = 1.0
 FACTS = {"tab": 5.0}
 # Memory over half of the shards as a part of that over all: it does not grow.
 FACTS_FLAT = 0.8
+# On the same Ray: times Ray Data's read_tfrecords and write_tfrecords.
+RAY_READ = 40.0
+RAY_WRITE = 20.0
+# rs.make of a million rows with engine="ray" on one node: part of the speed of engine="local".
+RAY_MAKE = 1 / 1.3

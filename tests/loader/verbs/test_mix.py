@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -184,3 +186,44 @@ def test_a_source_cannot_be_removed_or_exchanged(tmp_path: Path):
     for others in ([a, b], [a, c, b]):
         with pytest.raises(rs.PipelineError, match="other data"):
             rs.mix(others).batch(7).restore(state)
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_random_changes_lose_and_repeat_nothing(tmp_path: Path, seed: int, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(mixing, "_WINDOW", 7)
+    random = np.random.default_rng(seed)
+    stop = str(random.choice(["first", "all"]))
+    datasets = [ds.shuffle(seed=seed) for ds in sources(tmp_path, *random.integers(10, 40, 4).tolist())]
+
+    def built(count: int) -> Any:
+        weights = random.integers(1, 5, count).tolist()
+        size = int(random.integers(1, 9))
+        return lambda: rs.mix(datasets[:count], weights=weights, stop=stop).batch(size, threads=0)
+
+    count, state, fed = 2, None, []
+    for turn in range(4):
+        build = built(count)
+        loader = build() if state is None else build().restore(json.loads(json.dumps(state)))
+        start = loader.state()
+        if start["epoch"]:
+            break  # nothing was left of the epoch
+        batches = iter(loader)
+        taken = [batch["n"].tolist() for batch in islice(batches, None if turn == 3 else int(random.integers(0, 6)))]
+        again = build().restore(start)
+        assert [batch["n"].tolist() for batch in islice(iter(again), len(taken))] == taken
+        fed += taken
+        state = loader.state()
+        if state["epoch"]:
+            break
+        if fed:
+            assert loader.rows_by_source() == np.bincount(owners_of(fed), minlength=count).tolist()
+        count = min(4, count + int(random.integers(0, 2)))
+    rows = [n for batch in fed for n in batch]
+    counts = np.bincount(owners_of(fed), minlength=4)
+    if stop == "first":
+        assert len(set(rows)) == len(rows)
+    else:  # every round of a source is whole before the next one begins
+        for owner, dataset in enumerate(datasets):
+            rounds = counts[owner] // len(dataset.plan.datasets[0])
+            repeats = np.unique([n for n in rows if n // 1_000_000 == owner], return_counts=True)[1]
+            assert set(repeats.tolist()) <= {rounds, rounds + 1}

@@ -24,6 +24,7 @@ from recordsmith.cli.commands.repair import repair
 from recordsmith.cli.commands.rule import rule
 from recordsmith.cli.commands.schema import schema
 from recordsmith.cli.commands.show import show
+from recordsmith.cli.commands.view import view
 from recordsmith.cli.interrupts import Interrupts
 from recordsmith.cli.termination import TerminatedError, ends_cleanly
 from recordsmith.errors import RecordsmithError, did_you_mean
@@ -38,6 +39,7 @@ _INTERRUPTED = 130  # as shells say it: 128 and the signal's number
 # What other programs call it.
 _OTHER_WORDS = {
     "cat": "show",
+    "browse": "view",
     "convert": "make",
     "create": "make",
     "fix": "repair",
@@ -52,7 +54,6 @@ _OTHER_WORDS = {
     "validate": "check",
     "verify": "check",
     "version": "--version",
-    "view": "show",
     "write": "make",
 }
 
@@ -142,6 +143,7 @@ def main(*, debug: bool) -> None:  # Program.invoke reads the option
 main.add_command(demo)
 main.add_command(make)
 main.add_command(show)
+main.add_command(view)
 main.add_command(schema)
 main.add_command(index)
 main.add_command(check)

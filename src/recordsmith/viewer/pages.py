@@ -1,0 +1,559 @@
+"""The pages of the viewer: the frame around all of them, the grid, and the findings."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+from recordsmith.query.overview import FeatureOverview
+from recordsmith.report.html.dataset_part import figures_part, labels_part, shards_part, splits_part
+from recordsmith.report.html.features_part import features_part
+from recordsmith.report.html.findings_part import finding_block, severity_filter
+from recordsmith.report.plain_text import verdict
+from recordsmith.schema import Image, Label, Scalar, Text
+from recordsmith.viewer.cards import GridShape, table_columns
+from recordsmith.viewer.examination import Examination
+from recordsmith.viewer.facets import facets_part
+from recordsmith.viewer.opened import OpenedDataset
+from recordsmith.viewer.state import ViewState
+from recordsmith.viewer.values import address
+from recordsmith.wording.markup import Child, Markup, element, joined
+from recordsmith.wording.numbers import bytes_text, count_text
+from recordsmith.wording.visible_text import clipped
+
+__all__ = ["Viewed", "findings_page", "grid_page", "message_page", "side_part", "whole_page"]
+
+_MOST_FINDINGS = 200
+_MOST_SORTED = 60  # features in the list of orders
+_HELP = (
+    ("/", "write a filter"),
+    ("s", "search in text"),
+    ("g", "go to a record"),
+    ("arrows", "move between records"),
+    ("Enter", "open the record"),
+    ("← →", "previous and next record, on the page of a record"),
+    ("u", "from a record back to the grid"),
+    ("f", "show or hide the features"),
+    ("?", "this list"),
+)
+
+
+class Viewed(Protocol):
+    """One of the datasets that the viewer has open."""
+
+    @property
+    def number(self) -> int:
+        """Its number on the server."""
+
+    @property
+    def base(self) -> str:
+        """Where its pages are."""
+
+    @property
+    def dataset(self) -> OpenedDataset:
+        """Its records."""
+
+    @property
+    def examination(self) -> Examination:
+        """What is known about it."""
+
+
+def whole_page(
+    title: str, *content: Child, viewed: Viewed | None, every: Sequence[Viewed], here: str = "", **attributes: Any
+) -> str:
+    """Return a page with the head that all have."""
+    head = element(
+        "head",
+        element("meta", charset="utf-8"),
+        element("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        element("meta", name="color-scheme", content="light dark"),
+        element("title", f"{clipped(title, 100)} · Recordsmith"),
+        [
+            element("link", rel="stylesheet", href=f"/static/{name}")
+            for name in ("theme.css", "report.css", "viewer.css")
+        ],
+        element("link", rel="icon", href="/static/icon.png", type="image/png"),
+        element("script", src="/static/viewer.js", type="module"),
+    )
+    body = element("body", _top(viewed, every, here), content, _help(), **attributes)
+    return f"<!DOCTYPE html>\n{element('html', head, body, lang='en')}\n"
+
+
+def _top(viewed: Viewed | None, every: Sequence[Viewed], here: str) -> Markup:
+    links = []
+    if viewed is not None:
+        report = viewed.examination.report
+        count = None if report is None else f" {len(report.findings):,}"
+        pages = [
+            ("records", "Records", viewed.base + "/", None),
+            ("findings", "Findings", viewed.base + "/findings", count),
+            ("facts", "Overview", viewed.base + "/facts", None),
+        ]
+        if len(every) > 1:
+            pages.append(("compare", "Compare", "/compare", None))
+        links = [
+            element(
+                "a",
+                words,
+                element("b", more, id=f"{key}-count") if key == "findings" else None,
+                href=address(url),
+                aria_current="page" if key == here else None,
+            )
+            for key, words, url, more in pages
+        ]
+    name: Child = (
+        ""
+        if viewed is None
+        else element("bdi", clipped(viewed.dataset.name, 90), class_="dataset", title=clipped(viewed.dataset.name, 400))
+    )
+    if len(every) > 1 and viewed is not None:
+        options = [
+            element("option", clipped(one.dataset.name, 80), value=address(one.base + "/"), selected=one is viewed)
+            for one in every
+        ]
+        name = element("select", options, class_="dataset", id="datasets", aria_label="Dataset")
+    return element(
+        "header",
+        element("a", "Recordsmith", href="/", class_="brand"),
+        name,
+        element("nav", links, aria_label="Pages"),
+        element("button", "?", type="button", id="help-button", aria_label="Keyboard help"),
+        element("button", "Dark", type="button", id="theme", aria_label="Change between light and dark"),
+        class_="strip top-bar",
+    )
+
+
+def _help() -> Markup:
+    rows = [element("tr", element("th", element("kbd", key)), element("td", words)) for key, words in _HELP]
+    return element(
+        "dialog",
+        element("h2", "Keyboard"),
+        element("table", rows),
+        element("form", element("button", "Close", value="close"), method="dialog"),
+        id="help",
+        aria_label="Keyboard help",
+    )
+
+
+# --- the grid ---
+
+
+def grid_page(
+    viewed: Viewed, every: Sequence[Viewed], state: ViewState, *, layout: str, shape: GridShape, first: Child
+) -> str:
+    """Return the page with the grid; `first` are the first cells, the others are fetched as the page scrolls."""
+    dataset = viewed.dataset
+    header = _table_head(dataset, state) if layout == "table" else None
+    grid = element(
+        "div",
+        element("div", first, id="cells", role="list" if layout != "table" else None),
+        id="grid",
+        class_=f"grid-{layout} size-{state.size or 'm'}",
+        data_width=shape.width,
+        data_height=shape.height,
+        data_columns=len(table_columns(dataset)) if layout == "table" else None,
+    )
+    return whole_page(
+        dataset.name,
+        _toolbar(viewed, state, layout),
+        element(
+            "div",
+            element("aside", side_part(viewed, state), id="side", aria_label="Features"),
+            element(
+                "main",
+                element("div", class_="chips", id="chips"),
+                header,
+                grid,
+                element("p", "No record fits these filters.", id="nothing", hidden=True),
+                id="scroller",
+                tabindex="0",
+                aria_label="Records",
+            ),
+            class_="panes",
+        ),
+        _takeaway(viewed, state),
+        viewed=viewed,
+        every=every,
+        here="records",
+        class_="app",
+        data_page="grid",
+        data_base=address(viewed.base),
+    )
+
+
+def _toolbar(viewed: Viewed, state: ViewState, layout: str) -> Markup:
+    dataset = viewed.dataset
+    box = element(
+        "div",
+        element(
+            "input",
+            type="text",
+            id="where",
+            name="where",
+            value=address(state.where),
+            placeholder="Filter, such as  label == 'cat' and width > 200",
+            autocomplete="off",
+            spellcheck="false",
+            role="combobox",
+            aria_label="Filter: a condition over the features",
+            aria_expanded="false",
+            aria_controls="completions",
+            aria_describedby="where-error",
+        ),
+        element("ul", id="completions", role="listbox", aria_label="Completions", hidden=True),
+        element("p", id="where-error", role="alert", hidden=True),
+        class_="where",
+    )
+    search = element(
+        "input",
+        type="search",
+        id="search-text",
+        value=address(state.text),
+        placeholder="Search in text",
+        aria_label="Search in text",
+    )
+    tools = [
+        element("button", "Features", type="button", id="side-button", aria_controls="side", aria_expanded="true"),
+        box,
+        search if any(isinstance(one.feature, Text) for one in dataset.features) else None,
+        _order(dataset, state),
+        element(
+            "span",
+            [_layout_link(state, layout, kind, words) for kind, words in (("cards", "Cards"), ("table", "Table"))],
+            class_="switch",
+            role="group",
+            aria_label="Layout",
+        ),
+        element(
+            "span",
+            [
+                _size_link(state, size, words, name)
+                for size, words, name in (("s", "S", "Small"), ("", "M", "Medium"), ("l", "L", "Large"))
+            ],
+            class_="switch",
+            role="group",
+            aria_label="Size of the cards",
+        )
+        if layout != "table"
+        else None,
+        element("span", id="count", role="status", aria_live="polite"),
+        element("button", "Take away", type="button", id="take-button"),
+    ]
+    return element("form", tools, class_="strip tools", id="tools", role="search")
+
+
+def _layout_link(state: ViewState, layout: str, kind: str, words: str) -> Markup:
+    here = layout == kind
+    return element(
+        "a",
+        words,
+        href=address(state.url(layout=kind)),
+        data_soft=True,
+        role="button",
+        aria_pressed="true" if here else "false",
+    )
+
+
+def _size_link(state: ViewState, size: str, words: str, name: str) -> Markup:
+    here = state.size == size
+    return element(
+        "a",
+        words,
+        href=address(state.url(size=size)),
+        data_soft=True,
+        role="button",
+        aria_label=name,
+        aria_pressed="true" if here else "false",
+    )
+
+
+def _order(dataset: OpenedDataset, state: ViewState) -> Markup:
+    current = "sample" if state.sample is not None else state.sort
+    choices: list[tuple[str, str]] = [("", "In file order"), ("sample", "At random")]
+    for one in dataset.features[:_MOST_SORTED]:
+        if one.steps or one.feature is None:
+            continue
+        if isinstance(one.feature, (Scalar, Label)) or (isinstance(one.feature, Text) and one.feature.shape == ()):
+            choices += [(one.name, f"{one.name} ↑"), (f"-{one.name}", f"{one.name} ↓")]
+        if not isinstance(one.feature, (Scalar, Label)):
+            words = "size" if isinstance(one.feature, Image) else "length"
+            choices += [
+                (f"-len({one.name})", f"{words} of {one.name} ↓"),
+                (f"len({one.name})", f"{words} of {one.name} ↑"),
+            ]
+    if current not in {value for value, _ in choices}:
+        choices.append((current, current))
+    options = [
+        element("option", clipped(words, 60), value=address(value), selected=value == current)
+        for value, words in choices
+    ]
+    return element("select", options, id="order", aria_label="Order")
+
+
+def _table_head(dataset: OpenedDataset, state: ViewState) -> Markup:
+    cells = [element("span", "record", class_="number")]
+    cells += [_column_head(one, state) for one in table_columns(dataset)]
+    return element("div", cells, class_="table-head", data_columns=len(cells) - 1)
+
+
+def _column_head(one: FeatureOverview, state: ViewState) -> Markup:
+    name = clipped(one.name.rpartition("/")[2] or one.name, 40)
+    if not isinstance(one.feature, (Scalar, Label, Text)):
+        return element("span", name, title=clipped(one.name, 200))
+    arrow = " ↑" if state.sort == one.name else " ↓" if state.sort == f"-{one.name}" else ""
+    then = f"-{one.name}" if state.sort == one.name else "" if state.sort == f"-{one.name}" else one.name
+    link = element("a", name + arrow, href=address(state.url(sort=then, sample=None)), data_soft=True)
+    return element("span", link, title=clipped(one.name, 200))
+
+
+def side_part(viewed: Viewed, state: ViewState) -> Markup:
+    """Return the features beside the grid."""
+    dataset, examination = viewed.dataset, viewed.examination
+    if examination.facts is None:
+        said = "Looking at the first records …"
+    elif examination.complete:
+        said = f"All {count_text(examination.facts.records, 'record')}"
+    else:
+        said = f"The first {count_text(examination.facts.records, 'record')} so far"
+    about = f"{count_text(len(dataset.layout.files), 'file')}, {bytes_text(sum(file.bytes for file in dataset.files))}"
+    return joined(
+        [
+            element("p", element("b", said), element("br"), element("small", about), class_="about"),
+            _problems(dataset),
+            element(
+                "input", type="search", id="find-feature", placeholder="Find a feature", aria_label="Find a feature"
+            )
+            if len(dataset.features) > 8
+            else None,
+            facets_part(dataset, examination, state),
+        ]
+    )
+
+
+def _problems(dataset: OpenedDataset) -> Markup | None:
+    problems = list(dataset.problems)
+    if not problems:
+        return None
+    rows = [
+        element(
+            "li",
+            element("bdi", clipped(error.problem, 300)),
+            element("br"),
+            element(
+                "small",
+                clipped(
+                    ", ".join(
+                        part
+                        for part in (
+                            error.path or "",
+                            "" if error.record is None else f"record {error.record:,}",
+                            "" if error.offset is None else f"byte {error.offset:,}",
+                        )
+                        if part
+                    ),
+                    400,
+                ),
+            ),
+        )
+        for error in problems[:8]
+    ]
+    return element(
+        "section",
+        element("h2", "Damage"),
+        element("ul", rows),
+        element(
+            "p",
+            "Records before the damage are shown. ",
+            element("code", "recordsmith repair"),
+            " recovers the others.",
+            class_="note",
+        ),
+        class_="damage",
+        role="note",
+        aria_label="Damage",
+    )
+
+
+def _takeaway(viewed: Viewed, state: ViewState) -> Markup:
+    dataset = viewed.dataset
+    condition = state.condition(dataset.types)
+    words = ["recordsmith", "copy", *dataset.paths, "-o", "selected"]
+    words += ["--from", dataset.split] if dataset.split else []
+    words += ["--where", condition] if condition else []
+    whole = not state.text and not state.finding
+    source = repr(dataset.paths[0]) if len(dataset.paths) == 1 else repr(list(dataset.paths))
+    split = f", split={dataset.split!r}" if dataset.split else ""
+    python = f"import numpy as np\nimport recordsmith as rs\n\nds = rs.open({source}{split})\nrows = ds[np.loadtxt('records.txt', np.int64, ndmin=1)]"  # noqa: E501 - code that is shown
+    return element(
+        "dialog",
+        element("h2", "Take the selection away"),
+        element("h3", "Record numbers"),
+        element(
+            "p",
+            element(
+                "a",
+                "Download records.txt",
+                href=address(f"{viewed.base}/records.txt{state.url()}"),
+                download="records.txt",
+            ),
+            " has one number a line, in the order shown. Then:",
+        ),
+        _copied(python),
+        element("h3", "A copy of these records"),
+        _copied(shlex.join(words))
+        if whole
+        else element(
+            "p",
+            "A text search and the records of a finding cannot be written as a condition: use the record numbers.",
+            class_="note",
+        ),
+        element("h3", "A link to this view"),
+        element(
+            "p",
+            "Everything you see is in the address of the page. It works while this viewer runs, for whoever has opened "
+            "it with the token.",
+            class_="note",
+        ),
+        element("button", "Copy the link", type="button", id="copy-link"),
+        element("form", element("button", "Close", value="close"), method="dialog"),
+        id="take",
+        aria_label="Take the selection away",
+    )
+
+
+def _copied(text: str) -> Markup:
+    return element(
+        "div",
+        element("pre", Markup(address(text))),
+        element("button", "Copy", type="button", class_="copy"),
+        class_="copied",
+    )
+
+
+# --- findings and facts ---
+
+
+def findings_page(viewed: Viewed, every: Sequence[Viewed]) -> str:
+    """Return the page of the findings; while the check runs, its progress."""
+    examination = viewed.examination
+    report = examination.report
+    content: Child
+    if report is None:
+        content = _progress(viewed)
+    else:
+        shown = report.findings[:_MOST_FINDINGS]
+        blocks = [
+            finding_block(
+                one, report.rules.get(one.code), report.images, open_=place < 8, beside=_records_link(viewed, one)
+            )
+            for place, one in enumerate(shown)
+        ]
+        state = report.findings[0].severity.value if report.findings else "none"
+        content = [
+            element(
+                "p", element("span", class_=f"dot {state}"), verdict(report.findings, report.known), class_="verdict"
+            ),
+            severity_filter(report.counts) if report.findings else None,
+            blocks,
+            element(
+                "p", f"{len(report.findings) - len(shown):,} more: `recordsmith check` lists them all.", class_="note"
+            )
+            if len(shown) < len(report.findings)
+            else None,
+        ]
+    return whole_page(
+        f"Findings in {viewed.dataset.name}",
+        element("main", element("h1", "Findings"), content, class_="document"),
+        viewed=viewed,
+        every=every,
+        here="findings",
+        class_="app plain",
+        data_page="findings",
+        data_base=address(viewed.base),
+    )
+
+
+def _records_link(viewed: Viewed, finding: Any) -> Markup | None:
+    key = viewed.examination.key_of(finding)
+    records = viewed.examination.records_of(key)
+    if not records:
+        return None
+    words = "Show the record" if len(records) == 1 else f"Show {len(records):,} records"
+    some = f" of {finding.count:,}" if finding.count > len(records) else ""
+    return element("a", words + some, href=address(viewed.base + "/" + ViewState(finding=key).url()), class_="button")
+
+
+def _progress(viewed: Viewed) -> Markup:
+    examination = viewed.examination
+    if examination.error is not None and not examination.phase:
+        return element("p", f"The check could not be done: {clipped(examination.error, 400)}", class_="broken")
+    if not examination.asked:
+        size = bytes_text(sum(file.bytes for file in viewed.dataset.files))
+        return joined(
+            [
+                element(
+                    "p",
+                    f"The check reads every byte of the data ({size}), and was not started by itself, because the "
+                    "data is remote or large.",
+                    class_="note",
+                ),
+                element("a", "Check all records", href=address(f"{viewed.base}/findings?run=1"), class_="button"),
+            ]
+        )
+    return element(
+        "p",
+        "The check is running: ",
+        element("span", examination.phase or "starting", id="phase"),
+        " ",
+        element("progress", id="progress", value=Markup(f"{examination.share:.3f}"), max=1),
+        class_="verdict",
+    )
+
+
+def facts_page(viewed: Viewed, every: Sequence[Viewed]) -> str:
+    """Return the overview: what the dataset consists of, its features and labels, as in the report of `check`."""
+    facts = viewed.examination.facts
+    if facts is None:
+        content: Child = element("p", "Looking at the first records …", class_="note")
+    else:
+        content = [
+            None
+            if viewed.examination.complete
+            else element("p", f"About the first {count_text(facts.records, 'record')} so far.", class_="note"),
+            figures_part(facts),
+            splits_part(facts),
+            element("section", element("h2", "Labels"), labels_part(facts.labels), id="labels")
+            if facts.labels
+            else None,
+            element("section", element("h2", "Features"), features_part(facts), id="features"),
+            element("section", element("h2", "Files"), shards_part(facts), id="files"),
+        ]
+    return whole_page(
+        f"Overview of {viewed.dataset.name}",
+        element("main", element("h1", element("bdi", clipped(viewed.dataset.name, 120))), content, class_="document"),
+        viewed=viewed,
+        every=every,
+        here="facts",
+        class_="app plain",
+        data_page="facts",
+        data_base=address(viewed.base),
+    )
+
+
+def message_page(title: str, text: str, *, every: Sequence[Viewed]) -> str:
+    """Return a page with one message."""
+    return whole_page(
+        title,
+        element(
+            "main",
+            element("h1", title),
+            element("p", text, class_="note"),
+            element("a", "Back to the records", href="/"),
+            class_="document",
+        ),
+        viewed=None,
+        every=every,
+        class_="app plain",
+        data_page="message",
+    )

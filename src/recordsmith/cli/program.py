@@ -12,6 +12,7 @@ import click
 from recordsmith.cli.closed_pipes import survive_closed_pipes
 from recordsmith.cli.commands.cache import cache
 from recordsmith.cli.commands.check import check
+from recordsmith.cli.commands.compare import compare
 from recordsmith.cli.commands.completion import complete_paths, completion
 from recordsmith.cli.commands.copy import copy
 from recordsmith.cli.commands.demo import demo
@@ -41,6 +42,7 @@ _OTHER_WORDS = {
     "cat": "show",
     "browse": "view",
     "convert": "make",
+    "diff": "compare",
     "create": "make",
     "fix": "repair",
     "head": "show",
@@ -147,6 +149,7 @@ main.add_command(view)
 main.add_command(schema)
 main.add_command(index)
 main.add_command(check)
+main.add_command(compare)
 main.add_command(repair)
 main.add_command(doctor)
 main.add_command(diagnose)

@@ -30,7 +30,7 @@ from recordsmith.wording.visible_text import clipped
 __all__ = ["report_page"]
 
 _MOST_LINKS = 6  # at the top
-_TITLES = {"check": "Check", "lint": "Code check", "diagnose": "Diagnosis"}
+_TITLES = {"check": "Check", "compare": "Comparison", "lint": "Code check", "diagnose": "Diagnosis"}
 
 
 def report_page(report: ReportContents) -> str:

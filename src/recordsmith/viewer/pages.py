@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Sequence
 from typing import Any, Protocol
+from urllib.parse import urlencode
 
 from recordsmith.query.overview import FeatureOverview
 from recordsmith.report.html.dataset_part import figures_part, labels_part, shards_part, splits_part
@@ -90,8 +91,10 @@ def _top(viewed: Viewed | None, every: Sequence[Viewed], here: str) -> Markup:
             ("findings", "Findings", viewed.base + "/findings", count),
             ("facts", "Overview", viewed.base + "/facts", None),
         ]
-        if len(every) > 1:
-            pages.append(("compare", "Compare", "/compare", None))
+        splits = [] if viewed.dataset.split else list(viewed.dataset.layout.splits)
+        if len(every) > 1 or len(splits) > 1:
+            sides = ("0", "1") if len(every) > 1 else tuple(f"0:{split}" for split in splits[:2])
+            pages.append(("compare", "Compare", "/compare?" + urlencode({"a": sides[0], "b": sides[1]}), None))
         links = [
             element(
                 "a",

@@ -16,6 +16,7 @@ from recordsmith.errors import RecordsmithError, import_extra
 from recordsmith.images import ImageError
 from recordsmith.images.png import png_bytes
 from recordsmith.viewer.cards import card, grid_shape, table_row
+from recordsmith.viewer.compare_page import Comparisons
 from recordsmith.viewer.completing import completions
 from recordsmith.viewer.media import Media, MediaCache
 from recordsmith.viewer.opened import OpenedDataset
@@ -65,6 +66,7 @@ class Server:
         import_extra("starlette", "view", purpose="The viewer")
         self._cache = MediaCache()
         self.every = [ViewedDataset(number, one, self._cache) for number, one in enumerate(datasets)]
+        self._comparisons = Comparisons(self.every)
         self.token = new_token()
         self.host = host
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
@@ -137,6 +139,7 @@ class Server:
 
     def close(self) -> None:
         """Stop all work in the background."""
+        self._comparisons.close()
         for one in self.every:
             one.close()
         self._socket.close()
@@ -161,6 +164,10 @@ class Server:
         def home(_: Request) -> Response:
             return RedirectResponse("/d/0/", 303)
 
+        def comparison(request: Request) -> Response:
+            query = request.query_params
+            return _html(self._comparisons.page(query.get("a", ""), query.get("b", "")))
+
         pages: list[tuple[str, Callable[[Request, ViewedDataset, ViewState], Response]]] = [
             ("/", self._grid),
             ("/cells", self._cells),
@@ -175,7 +182,13 @@ class Server:
         ]
         routes = [Route("/d/{dataset:int}" + path, self._of_dataset(answer)) for path, answer in pages]
         return Starlette(
-            routes=[Route("/", home), Route("/favicon.ico", _static), Route("/static/{name}", _static), *routes],
+            routes=[
+                Route("/", home),
+                Route("/compare", comparison),
+                Route("/favicon.ico", _static),
+                Route("/static/{name}", _static),
+                *routes,
+            ],
             exception_handlers={404: self._not_found, RecordsmithError: self._failed},
         )
 

@@ -490,7 +490,7 @@ function toggleSide() {
 
 addEventListener("submit", (event) => {
   const form = event.target;
-  if (form.method === "dialog") return;
+  if (form.method === "dialog" || form.classList.contains("sides")) return;
   event.preventDefault();
   if (form.classList.contains("range")) {
     const [low, high] = [form.elements.low, form.elements.high].map((one) => one.value || one.placeholder);
@@ -559,4 +559,5 @@ addEventListener("error", (event) => {
 }, true);
 
 if (document.body.dataset.page === "grid") startGrid();
+else if (document.body.hasAttribute("data-running")) setTimeout(() => location.reload(), 700);
 else poll();

@@ -34,10 +34,18 @@ class Visitor:
         self.elsewhere: list[str] = []
         page.on("console", lambda message: self.said.append(message.text))
         page.on("pageerror", lambda error: self.said.append(str(error)))
-        page.on("dialog", lambda dialog: (self.said.append(f"dialog: {dialog.message}"), dialog.dismiss()))
-        page.on("request", lambda request: request.url.startswith(self.base) or self.elsewhere.append(request.url))
+        page.on("dialog", self._dialog)
+        page.on("request", self._request)
         page.goto(client.server.url)
         page.wait_for_selector("#count:has-text('record')")
+
+    def _dialog(self, dialog: Any) -> None:
+        self.said.append(f"dialog: {dialog.message}")
+        dialog.dismiss()
+
+    def _request(self, request: Any) -> None:
+        if not request.url.startswith(self.base):
+            self.elsewhere.append(request.url)
 
     def go(self, path: str) -> None:
         self.page.goto(self.base + path)

@@ -88,7 +88,7 @@ def compare(  # noqa: PLR0913 - each is a choice of its own, and all but the pat
             shared = shared_records(
                 sides[0].facts.files, sides[1].facts.files, left_out=sorted(provenance), progress=report
             )
-    of_one = second is None or list(map(os.fspath, _listed(first))) == list(map(os.fspath, _listed(second)))
+    of_one = second is None or _texts(first) == _texts(second)
     comparison = paired(sides[0], sides[1], shared=shared, splits_of_one=of_one)
     return Report(
         "compare",
@@ -98,13 +98,13 @@ def compare(  # noqa: PLR0913 - each is a choice of its own, and all but the pat
     )
 
 
-def _listed(paths: PathLike | Sequence[PathLike]) -> list[PathLike]:
-    return [paths] if isinstance(paths, (str, os.PathLike)) else list(paths)
+def _texts(paths: PathLike | Sequence[PathLike]) -> list[str]:
+    return [os.fsdecode(one) for one in ([paths] if isinstance(paths, (str, os.PathLike)) else paths)]
 
 
 def _names(paths: Iterable[PathLike | Sequence[PathLike]], splits: Iterable[str | None]) -> list[str]:
     """Name each side: by its split where both are of one dataset, else by its path."""
-    wholes = [", ".join(os.fsdecode(one) for one in _listed(path)) for path in paths]
+    wholes = [", ".join(_texts(path)) for path in paths]
     parts = list(splits)
     if wholes[0] == wholes[1]:
         return [str(part) for part in parts]

@@ -92,7 +92,7 @@ class OpenedDataset:
         for file in self.layout.files:
             refuse_pipe(file)
         self.declared = schema if schema is not None else self.layout.schema
-        self.name = ", ".join(self.paths) + (f" ({split})" if split else "")
+        self.name = _named(self.paths) + (f" ({split})" if split else "")
         self.problems: list[RecordsmithError] = []
         self.indexed = False
         self._indexed_files: list[FileOverview] = []
@@ -342,3 +342,15 @@ class OpenedDataset:
     def positions(self) -> npt.NDArray[np.int64]:
         """Return the number of the first record of each file, and that after the last."""
         return np.cumsum([0, *(file.records for file in self.files)]).astype(np.int64)
+
+
+def _named(paths: Sequence[str]) -> str:
+    """Name what was opened in a few words.
+
+    >>> _named(["data/a", "data/b", "data/c"]), _named(["a", "b"])
+    ('data (3 files)', 'a, b')
+    """
+    folders = {os.path.dirname(path) for path in paths}
+    if len(paths) > 2 and len(folders) == 1:
+        return f"{folders.pop()} ({len(paths)} files)"
+    return ", ".join(paths) if len(paths) <= 2 else f"{paths[0]} and {len(paths) - 1} more"

@@ -13,6 +13,7 @@ from recordsmith.report.html.features_part import features_part
 from recordsmith.report.html.findings_part import finding_block, severity_filter
 from recordsmith.report.plain_text import verdict
 from recordsmith.schema import Image, Label, Scalar, Text
+from recordsmith.viewer.batches import SeenBatches
 from recordsmith.viewer.cards import GridShape, table_columns
 from recordsmith.viewer.examination import Examination
 from recordsmith.viewer.facets import facets_part
@@ -59,6 +60,10 @@ class Viewed(Protocol):
     def examination(self) -> Examination:
         """What is known about it."""
 
+    @property
+    def has_batches(self) -> bool:
+        """Whether a chain over it is shown too."""
+
 
 def whole_page(
     title: str, *content: Child, viewed: Viewed | None, every: Sequence[Viewed], here: str = "", **attributes: Any
@@ -91,6 +96,8 @@ def _top(viewed: Viewed | None, every: Sequence[Viewed], here: str) -> Markup:
             ("findings", "Findings", viewed.base + "/findings", count),
             ("facts", "Overview", viewed.base + "/facts", None),
         ]
+        if viewed.has_batches:
+            pages.insert(0, ("batches", "Batches", "/batches", None))
         splits = [] if viewed.dataset.split else list(viewed.dataset.layout.splits)
         if len(every) > 1 or len(splits) > 1:
             sides = ("0", "1") if len(every) > 1 else tuple(f"0:{split}" for split in splits[:2])
@@ -540,6 +547,25 @@ def facts_page(viewed: Viewed, every: Sequence[Viewed]) -> str:
         here="facts",
         class_="app plain",
         data_page="facts",
+        data_base=address(viewed.base),
+    )
+
+
+def batches_page(viewed: Viewed, every: Sequence[Viewed], seen: SeenBatches) -> str:
+    """Return the page of what a model sees: batches as they arrive, beside what is stored."""
+    return whole_page(
+        "What the model sees",
+        element(
+            "main",
+            element("h1", "What the model sees"),
+            seen.part(viewed.dataset, viewed.base),
+            class_="document",
+        ),
+        viewed=viewed,
+        every=every,
+        here="batches",
+        class_="app plain",
+        data_page="batches",
         data_base=address(viewed.base),
     )
 

@@ -15,12 +15,13 @@ import numpy as np
 from recordsmith.errors import RecordsmithError, import_extra
 from recordsmith.images import ImageError
 from recordsmith.images.png import png_bytes
+from recordsmith.viewer.batches import SeenBatches
 from recordsmith.viewer.cards import card, grid_shape, table_row
 from recordsmith.viewer.compare_page import Comparisons
 from recordsmith.viewer.completing import completions
 from recordsmith.viewer.media import Media, MediaCache
 from recordsmith.viewer.opened import OpenedDataset
-from recordsmith.viewer.pages import facts_page, findings_page, grid_page, message_page, side_part
+from recordsmith.viewer.pages import batches_page, facts_page, findings_page, grid_page, message_page, side_part
 from recordsmith.viewer.record_page import record_link, record_page
 from recordsmith.viewer.security import Gate, new_token
 from recordsmith.viewer.state import ViewState
@@ -57,15 +58,25 @@ class Server:
         host: the address to listen on.
         port: the port; 0 for a free one.
         framed: notebooks of this machine may show the pages in a frame.
+        seen: batches of a chain over the first dataset, which have a page of their own.
     """
 
     def __init__(
-        self, datasets: Sequence[OpenedDataset], *, host: str = "127.0.0.1", port: int = 0, framed: bool = False
+        self,
+        datasets: Sequence[OpenedDataset],
+        *,
+        host: str = "127.0.0.1",
+        port: int = 0,
+        framed: bool = False,
+        seen: SeenBatches | None = None,
     ) -> None:
         uvicorn = import_extra("uvicorn", "view", purpose="The viewer")
         import_extra("starlette", "view", purpose="The viewer")
         self._cache = MediaCache()
-        self.every = [ViewedDataset(number, one, self._cache) for number, one in enumerate(datasets)]
+        self._seen = seen
+        self.every = [
+            ViewedDataset(number, one, self._cache, has_batches=seen is not None) for number, one in enumerate(datasets)
+        ]
         self._comparisons = Comparisons(self.every)
         self.token = new_token()
         self.host = host
@@ -168,6 +179,20 @@ class Server:
             query = request.query_params
             return _html(self._comparisons.page(query.get("a", ""), query.get("b", "")))
 
+        def batch_image(request: Request) -> Response:
+            place = request.path_params
+            try:
+                if self._seen is None:
+                    return self._not_found(request, None)
+                return _media_response(self._seen.image(place["batch"], place["row"], place["value"]), request)
+            except ImageError:
+                return self._not_found(request, None)
+
+        def batches(request: Request) -> Response:
+            if self._seen is None:
+                return self._not_found(request, None)
+            return _html(batches_page(self.every[0], self.every, self._seen))
+
         pages: list[tuple[str, Callable[[Request, ViewedDataset, ViewState], Response]]] = [
             ("/", self._grid),
             ("/cells", self._cells),
@@ -185,6 +210,8 @@ class Server:
             routes=[
                 Route("/", home),
                 Route("/compare", comparison),
+                Route("/batches", batches),
+                Route("/batches/{batch:int}/{row:int}/{value:int}", batch_image),
                 Route("/favicon.ico", _static),
                 Route("/static/{name}", _static),
                 *routes,

@@ -30,14 +30,16 @@ class ViewedDataset:
 
     Attributes:
         number: its number on the server.
+        has_batches: a chain over it is shown too.
         base: where its pages are.
         dataset: its records.
         examination: facts and findings.
         renderer: renders its values.
     """
 
-    def __init__(self, number: int, dataset: OpenedDataset, cache: MediaCache) -> None:
+    def __init__(self, number: int, dataset: OpenedDataset, cache: MediaCache, *, has_batches: bool = False) -> None:
         self.number = number
+        self.has_batches = has_batches
         self.base = f"/d/{number}"
         self.dataset = dataset
         self.examination = Examination(dataset)

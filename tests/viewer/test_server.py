@@ -6,6 +6,7 @@ import html
 import re
 from urllib.parse import quote, urlencode
 
+import numpy as np
 import pytest
 
 import recordsmith as rs
@@ -221,3 +222,29 @@ def test_a_record_that_the_check_names_shows_the_finding_and_the_finding_leads_t
     assert 'class="flag"' in cells
     assert "V001" in client.get("/d/0/r/7").text
     assert "V001" not in client.get("/d/0/r/8").text
+
+
+def test_bars_count_the_selected_records(client):
+    client.wait("/d/0/status", lambda status: status["findings"] is not None)
+    query = urlencode({"where": "age < 5"})
+    client.wait(f"/d/0/status?{query}", lambda status: not status["busy"])
+    side = html.unescape(client.get(f"/d/0/side?{query}").text)
+    counts = dict(re.findall(r'title="(\w+): 100 \(33.3 %\); (\d+) selected"', side))
+    assert counts == {"cat": "25", "dog": "25", "bird": "25"}
+    assert 'class="part"' in side
+
+
+def test_bars_of_a_large_selection_are_estimates(viewing, tmp_path):
+    path = str(tmp_path / "many.tfrecord")
+    with rs.RecordWriter(path) as writer:
+        writer.write_columns(
+            {"n": np.arange(20_000), "k": np.arange(20_000) % 2},
+            rs.Schema({"n": rs.Scalar("int64"), "k": rs.Scalar("int64")}),
+        )
+    client = viewing(path)
+    client.wait("/d/0/status", lambda status: status["findings"] is not None)
+    client.wait("/d/0/status?where=n%20%3E=%200", lambda status: not status["busy"])
+    side = html.unescape(client.get("/d/0/side?where=n%20%3E=%200").text)
+    assert "by 2,000 of its records" in side
+    found = dict(re.findall(r'title="(\d): 10,000 \(50.0 %\); ≈ ([\d,]+) selected"', side))
+    assert {9_000 < int(count.replace(",", "")) < 11_000 for count in found.values()} == {True}

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
+import numpy as np
+import numpy.typing as npt
+
 from recordsmith.facts.value_facts import FeatureFacts, FrequentValue, Histogram
 from recordsmith.query.overview import FeatureOverview
 from recordsmith.report.html.drawings import bar
 from recordsmith.schema import Feature, Label, Scalar, Steps
 from recordsmith.viewer.examination import Examination
 from recordsmith.viewer.opened import OpenedDataset
+from recordsmith.viewer.selected_values import SelectedValues
 from recordsmith.viewer.state import ViewState
 from recordsmith.viewer.values import address
 from recordsmith.wording.markup import Child, Markup, element, joined
@@ -25,10 +29,12 @@ _MOST_BINS = 40
 _HEIGHT = 44
 
 
-def facets_part(dataset: OpenedDataset, examination: Examination, state: ViewState) -> Markup:
-    """Return all features."""
+def facets_part(
+    dataset: OpenedDataset, examination: Examination, state: ViewState, selected: SelectedValues | None
+) -> Markup:
+    """Return all features, with what the selected records have of each."""
     shown = dataset.features[:_MOST_FEATURES]
-    parts: list[Child] = [_facet(one, dataset, examination, state) for one in shown]
+    parts: list[Child] = [_facet(one, dataset, examination, state, selected) for one in shown]
     if len(dataset.features) > len(shown):
         parts.append(
             element(
@@ -42,9 +48,15 @@ def facets_part(dataset: OpenedDataset, examination: Examination, state: ViewSta
     return joined(parts)
 
 
-def _facet(one: FeatureOverview, dataset: OpenedDataset, examination: Examination, state: ViewState) -> Markup:
+def _facet(
+    one: FeatureOverview,
+    dataset: OpenedDataset,
+    examination: Examination,
+    state: ViewState,
+    selected: SelectedValues | None,
+) -> Markup:
     facts = examination.feature(one.name)
-    content = None if facts is None else _content(one.name, facts, dataset, examination, state)
+    content = None if facts is None else _content(one.name, facts, dataset, examination, state, selected)
     chosen = any(name == one.name for name, *_ in (*state.classes, *state.ranges))
     return element(
         "details",
@@ -90,7 +102,12 @@ def _said(facts: FeatureFacts | None) -> str:
 
 
 def _content(
-    name: str, facts: FeatureFacts, dataset: OpenedDataset, examination: Examination, state: ViewState
+    name: str,
+    facts: FeatureFacts,
+    dataset: OpenedDataset,
+    examination: Examination,
+    state: ViewState,
+    selected: SelectedValues | None,
 ) -> Markup | None:
     if "`" in name:
         return None  # conditions cannot name it
@@ -103,7 +120,7 @@ def _content(
             for one, count in split.items():
                 counts[one] = counts.get(one, 0) + count
         if counts:
-            return _bars(name, sorted(counts.items(), key=lambda pair: -pair[1]), total, state)
+            return _bars(name, sorted(counts.items(), key=lambda pair: -pair[1]), total, state, selected)
     if facts.in_steps or facts.images is not None:
         return None
     if facts.numbers is not None:
@@ -113,15 +130,16 @@ def _content(
                 [(number_text(one.value), one.count) for one in facts.frequent if not isinstance(one.value, bytes)],
                 total,
                 state,
+                selected,
             )
         histogram = facts.numbers.histogram
         feature = dataset.types.get(name)
         if histogram is not None and any(histogram.counts):
-            return _range(name, histogram, feature, state)
+            return _range(name, histogram, feature, state, selected)
         return None
     values = [pair for pair in map(_text_of, facts.categories or facts.frequent) if pair is not None]
     if values and (values[0][1] > 1 or total == 1):
-        return _bars(name, values, total, state)
+        return _bars(name, values, total, state, selected)
     return None
 
 
@@ -134,32 +152,39 @@ def _text_of(one: FrequentValue) -> tuple[str, int] | None:
         return None
 
 
-def _bars(name: str, counts: Sequence[tuple[str, int]], total: int, state: ViewState) -> Markup:
+def _bars(
+    name: str, counts: Sequence[tuple[str, int]], total: int, state: ViewState, selected: SelectedValues | None
+) -> Markup:
     chosen = dict(state.classes).get(name, ())
     first = [*counts[:_MOST_BARS], *((value, count) for value, count in counts[_MOST_BARS:] if value in chosen)]
     rows = []
     most = max(count for _, count in counts) or 1
     for value, count in first:
         pressed = value in chosen
+        here = None if selected is None else selected.count_of(name, value)
+        about = "" if selected is None or selected.is_exact else "≈ "
         rows.append(
             element(
                 "a",
                 element("bdi", clipped(value, 60) or '""', class_="value"),
-                bar(count / most),
-                element("span", f"{count:,}", class_="count"),
+                bar((count if here is None else here) / most),
+                element("span", f"{count:,}" if here is None else f"{about}{here:,}", class_="count"),
                 href=address(state.toggled(name, value)),
                 class_="choice on" if pressed else "choice",
                 data_soft=True,
                 role="button",
                 aria_pressed="true" if pressed else "false",
-                title=f"{clipped(value, 100)}: {count:,} ({100 * count / total:.1f} %)",
+                title=f"{clipped(value, 100)}: {count:,} ({100 * count / total:.1f} %)"
+                + ("" if here is None else f"; {about}{here:,} selected"),
             )
         )
     more = len(counts) - len(first)
     return joined([rows, element("small", f"{more:,} more", class_="more") if more > 0 else None])
 
 
-def _range(name: str, histogram: Histogram, feature: Feature | None, state: ViewState) -> Markup:
+def _range(
+    name: str, histogram: Histogram, feature: Feature | None, state: ViewState, selected: SelectedValues | None
+) -> Markup:
     limits = next(((low, high) for one, low, high in state.ranges if one == name), None)
     low, high = histogram.edges[0], histogram.last
     step = "1" if histogram.whole else "any"
@@ -190,7 +215,9 @@ def _range(name: str, histogram: Histogram, feature: Feature | None, state: View
     )
     return element(
         "div",
-        histogram_drawing(histogram, name=name, chosen=limits),
+        histogram_drawing(
+            histogram, name=name, chosen=limits, selected=None if selected is None else selected.numbers.get(name)
+        ),
         form,
         None if single else element("small", "records with at least one value in the range", class_="note"),
         class_="brush",
@@ -202,9 +229,22 @@ def _range(name: str, histogram: Histogram, feature: Feature | None, state: View
 
 
 def histogram_drawing(
-    histogram: Histogram, *, name: str, chosen: tuple[float, float] | None = None, marked: Iterable[float] = ()
+    histogram: Histogram,
+    *,
+    name: str,
+    chosen: tuple[float, float] | None = None,
+    marked: Iterable[float] = (),
+    selected: npt.NDArray[np.float64] | None = None,
 ) -> Markup:
-    """Draw a histogram; the bars outside of a chosen range are pale, and values may be marked."""
+    """Draw a histogram.
+
+    Args:
+        histogram: of all values.
+        name: of the feature.
+        chosen: the bars outside of this range are pale.
+        marked: values that are marked by a line.
+        selected: the values of the selected records, which are drawn over all of them, on a scale of their own.
+    """
     step = -(-len(histogram.counts) // _MOST_BINS)
     counts = [sum(histogram.counts[start : start + step]) for start in range(0, len(histogram.counts), step)]
     edges = [*histogram.edges[:-1:step], histogram.edges[-1]]
@@ -228,6 +268,8 @@ def histogram_drawing(
                 class_=None if inside else "pale",
             )
         )
+    if selected is not None and len(selected) and edges[0] < edges[-1]:
+        bars = [element("g", bars, class_="all"), *_over(np.histogram(selected, edges)[0].tolist(), edges)]
     marks = [
         element(
             "line",
@@ -262,3 +304,20 @@ def histogram_drawing(
 
 def _edge_text(edge: float, histogram: Histogram) -> str:
     return str(int(edge)) if histogram.whole else number_text(edge)
+
+
+def _over(counts: Sequence[int], edges: Sequence[float]) -> list[Markup]:
+    """Draw the bars of the selected records, the highest as high as the drawing."""
+    highest, low, span = max(counts) or 1, edges[0], edges[-1] - edges[0]
+    return [
+        element(
+            "rect",
+            x=round((edges[place] - low) / span * 200 + 0.2, 2),
+            y=round(_HEIGHT - count / highest * _HEIGHT, 2),
+            width=round(max(0.6, (edges[place + 1] - edges[place]) / span * 200 - 0.6), 2),
+            height=round(count / highest * _HEIGHT, 2),
+            class_="part",
+        )
+        for place, count in enumerate(counts)
+        if count
+    ]

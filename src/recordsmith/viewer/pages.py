@@ -18,6 +18,7 @@ from recordsmith.viewer.cards import GridShape, table_columns
 from recordsmith.viewer.examination import Examination
 from recordsmith.viewer.facets import facets_part
 from recordsmith.viewer.opened import OpenedDataset
+from recordsmith.viewer.selected_values import SelectedValues
 from recordsmith.viewer.state import ViewState
 from recordsmith.viewer.values import address
 from recordsmith.wording.markup import Child, Markup, element, joined
@@ -150,7 +151,15 @@ def _help() -> Markup:
 
 
 def grid_page(
-    viewed: Viewed, every: Sequence[Viewed], state: ViewState, *, layout: str, shape: GridShape, first: Child
+    viewed: Viewed,
+    every: Sequence[Viewed],
+    state: ViewState,
+    *,
+    layout: str,
+    shape: GridShape,
+    first: Child,
+    selected: SelectedValues | None,
+    version: int,
 ) -> str:
     """Return the page with the grid; `first` are the first cells, the others are fetched as the page scrolls."""
     dataset = viewed.dataset
@@ -169,7 +178,7 @@ def grid_page(
         _toolbar(viewed, state, layout),
         element(
             "div",
-            element("aside", side_part(viewed, state), id="side", aria_label="Features"),
+            element("aside", side_part(viewed, state, selected), id="side", aria_label="Features", data_facts=version),
             element(
                 "main",
                 element("div", class_="chips", id="chips"),
@@ -317,7 +326,7 @@ def _column_head(one: FeatureOverview, state: ViewState) -> Markup:
     return element("span", link, title=clipped(one.name, 200))
 
 
-def side_part(viewed: Viewed, state: ViewState) -> Markup:
+def side_part(viewed: Viewed, state: ViewState, selected: SelectedValues | None) -> Markup:
     """Return the features beside the grid."""
     dataset, examination = viewed.dataset, viewed.examination
     if examination.facts is None:
@@ -326,6 +335,8 @@ def side_part(viewed: Viewed, state: ViewState) -> Markup:
         said = f"All {count_text(examination.facts.records, 'record')}"
     else:
         said = f"The first {count_text(examination.facts.records, 'record')} so far"
+    if selected is not None and selected.looked_at and not selected.is_exact:
+        said += f"; the selection by {selected.looked_at:,} of its records"
     about = f"{count_text(len(dataset.layout.files), 'file')}, {bytes_text(sum(file.bytes for file in dataset.files))}"
     return joined(
         [
@@ -336,7 +347,7 @@ def side_part(viewed: Viewed, state: ViewState) -> Markup:
             )
             if len(dataset.features) > 8
             else None,
-            facets_part(dataset, examination, state),
+            facets_part(dataset, examination, state, selected),
         ]
     )
 

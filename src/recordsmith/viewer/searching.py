@@ -27,6 +27,7 @@ from recordsmith.query.row_search import Condition, search_rows
 from recordsmith.query.where import compile_where
 from recordsmith.schema import Feature, Schema, Steps, Text
 from recordsmith.viewer.opened import OpenedDataset
+from recordsmith.viewer.selected_values import SelectedValues, selected_values
 from recordsmith.viewer.state import ViewState
 
 __all__ = ["Search", "TextSearch"]
@@ -50,6 +51,7 @@ class Search:
         found: how many records fit so far.
         searched: how many records were looked at.
         done: all were.
+        values: what the selected records contain; None until that is known.
         error: what is wrong with the filter; None while nothing is.
     """
 
@@ -64,6 +66,7 @@ class Search:
         self.searched = 0
         self.done = False
         self.error: RecordsmithError | None = None
+        self.values: SelectedValues | None = None
         self.first_hits = threading.Event()
         self._all = not state.is_filtered and not state.sort
         if self._all:
@@ -131,6 +134,8 @@ class Search:
             self.error = RecordsmithError(reason_of(error))
         self.done = True
         self.first_hits.set()
+        if self.error is None and self._state.is_filtered:
+            self.values = selected_values(self._dataset, self._numbers[: self._kept], self.found)
 
     def _search(self) -> None:
         assert self._condition is not None  # noqa: S101 - for the type checker

@@ -23,6 +23,7 @@ from recordsmith.viewer.media import Media, MediaCache
 from recordsmith.viewer.opened import OpenedDataset
 from recordsmith.viewer.pages import batches_page, facts_page, findings_page, grid_page, message_page, side_part
 from recordsmith.viewer.record_page import record_link, record_page
+from recordsmith.viewer.searching import Search
 from recordsmith.viewer.security import Gate, new_token
 from recordsmith.viewer.state import ViewState
 from recordsmith.viewer.viewed import ViewedDataset
@@ -196,7 +197,7 @@ class Server:
         pages: list[tuple[str, Callable[[Request, ViewedDataset, ViewState], Response]]] = [
             ("/", self._grid),
             ("/cells", self._cells),
-            ("/side", lambda _, viewed, state: _html(side_part(viewed, state))),
+            ("/side", lambda _, viewed, state: _html(side_part(viewed, state, viewed.search(state).values))),
             ("/status", self._status),
             ("/complete", self._complete),
             ("/findings", self._findings),
@@ -242,7 +243,11 @@ class Server:
         layout = viewed.layout_of(state)
         shape = grid_shape(viewed.dataset.read(range(6)), layout, state.size)
         first = self._rendered(viewed, state, 0, _FIRST_CELLS, layout)
-        return _html(grid_page(viewed, self.every, state, layout=layout, shape=shape, first=first))
+        version, selected = _version(viewed, search), search.values
+        page = grid_page(
+            viewed, self.every, state, layout=layout, shape=shape, first=first, selected=selected, version=version
+        )
+        return _html(page)
 
     def _cells(self, request: Request, viewed: ViewedDataset, state: ViewState) -> Response:
         start, count = _number(request, "start", 0), _number(request, "count", _FIRST_CELLS)
@@ -279,11 +284,14 @@ class Server:
             "filtered": state.is_filtered,
             "indexed": viewed.dataset.indexed,
             "error": None if search.error is None else _error(search.error),
-            "facts": examination.version,
+            "facts": _version(viewed, search),
             "phase": examination.phase,
             "share": round(examination.share, 4),
             "findings": None if report is None else len(report.findings),
-            "busy": bool(examination.phase) or not search.is_done or not viewed.dataset.indexed,
+            "busy": bool(examination.phase)
+            or not search.is_done
+            or not viewed.dataset.indexed
+            or (state.is_filtered and search.error is None and search.values is None),
         }
         return JSONResponse(document, headers={"Cache-Control": "no-store"})
 
@@ -357,6 +365,11 @@ class Server:
 
         headers = {"Content-Disposition": 'attachment; filename="records.txt"', "Cache-Control": "no-store"}
         return StreamingResponse(lines(), media_type="text/plain", headers=headers)
+
+
+def _version(viewed: ViewedDataset, search: Search) -> int:
+    """Return a number that changes whenever the features beside the grid have something new to show."""
+    return 2 * viewed.examination.version + (search.values is not None)
 
 
 def _html(text: str, status: int = 200) -> Response:

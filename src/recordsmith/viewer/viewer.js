@@ -327,6 +327,7 @@ addEventListener("popstate", () => { if (document.body.dataset.page === "grid") 
 function startGrid() {
   state.known = false;
   state.busy = true;
+  state.facts = Number($("#side").dataset.facts);
   if (innerWidth <= 760) document.body.classList.add("side-closed");
   $("#side-button").setAttribute("aria-expanded", String(!document.body.classList.contains("side-closed")));
   state.grid = new Grid();
@@ -418,7 +419,7 @@ function endBrush() {
   const span = Number(high) - Number(low);
   let [first, last] = [Math.min(brush.from, brush.to), Math.max(brush.from, brush.to)];
   if (last - first < 0.012) {  // a click: the bar under it
-    const bars = [...brush.part.querySelectorAll("rect:not(.selection)")];
+    const bars = [...brush.part.querySelectorAll("rect:not(.selection):not(.part)")];
     const hit = bars.find((one) => Number(one.getAttribute("x")) + Number(one.getAttribute("width")) >= 200 * first);
     if (hit) { first = Number(hit.getAttribute("x")) / 200; last = first + Number(hit.getAttribute("width")) / 200; }
   }

@@ -18,7 +18,7 @@ import recordsmith as rs
 pytest.importorskip("starlette", reason="the extra 'view' is not installed")
 pytest.importorskip("uvicorn", reason="the extra 'view' is not installed")
 
-from recordsmith.viewer.opened import OpenedDataset
+from recordsmith.viewer.data.opened import OpenedDataset
 from recordsmith.viewer.server import Server
 
 

@@ -6,10 +6,10 @@ from typing import Any
 
 from recordsmith.errors import PipelineError
 from recordsmith.loader import Dataset, Loader
-from recordsmith.viewer.batches import SeenBatches, see_batches
-from recordsmith.viewer.opened import OpenedDataset
+from recordsmith.viewer.data.opened import OpenedDataset
+from recordsmith.viewer.pages.batches import SeenBatches, see_batches
+from recordsmith.viewer.pages.values import address
 from recordsmith.viewer.server import Server
-from recordsmith.viewer.values import address
 from recordsmith.wording.markup import element, joined
 
 __all__ = ["View", "view_dataset", "view_loader"]

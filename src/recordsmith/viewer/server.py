@@ -15,17 +15,19 @@ import numpy as np
 from recordsmith.errors import RecordsmithError, import_extra
 from recordsmith.images import ImageError
 from recordsmith.images.png import png_bytes
-from recordsmith.viewer.batches import SeenBatches
-from recordsmith.viewer.cards import card, grid_shape, table_row
-from recordsmith.viewer.compare_page import Comparisons
-from recordsmith.viewer.completing import completions
-from recordsmith.viewer.media import Media, MediaCache
-from recordsmith.viewer.opened import OpenedDataset
-from recordsmith.viewer.pages import batches_page, facts_page, findings_page, grid_page, message_page, side_part
-from recordsmith.viewer.record_page import record_link, record_page
-from recordsmith.viewer.searching import Search
+from recordsmith.viewer.data.completing import completions
+from recordsmith.viewer.data.media import Media, MediaCache
+from recordsmith.viewer.data.opened import OpenedDataset
+from recordsmith.viewer.data.searching import Search
+from recordsmith.viewer.data.state import ViewState
+from recordsmith.viewer.pages.batches import SeenBatches
+from recordsmith.viewer.pages.cards import card, grid_shape, table_row
+from recordsmith.viewer.pages.compare_page import Comparisons
+from recordsmith.viewer.pages.findings_page import batches_page, facts_page, findings_page
+from recordsmith.viewer.pages.frame import message_page
+from recordsmith.viewer.pages.grid_page import grid_page, side_part
+from recordsmith.viewer.pages.record_page import record_link, record_page
 from recordsmith.viewer.security import Gate, new_token
-from recordsmith.viewer.state import ViewState
 from recordsmith.viewer.viewed import ViewedDataset
 from recordsmith.wording.markup import Markup, joined
 from recordsmith.wording.visible_text import printable

@@ -11,13 +11,13 @@ import numpy as np
 from recordsmith.errors import RecordsmithError
 from recordsmith.images import ImageError, read_header
 from recordsmith.images.codec import decode_image
-from recordsmith.viewer.cards import has_visuals
-from recordsmith.viewer.examination import Examination
-from recordsmith.viewer.media import Media, MediaCache, heat_map, mask_image, playable, thumbnail, wave_file
-from recordsmith.viewer.opened import OpenedDataset
-from recordsmith.viewer.searching import Search
-from recordsmith.viewer.state import ViewState
-from recordsmith.viewer.values import ValueRenderer
+from recordsmith.viewer.data.examination import Examination
+from recordsmith.viewer.data.media import Media, MediaCache, heat_map, mask_image, playable, thumbnail, wave_file
+from recordsmith.viewer.data.opened import OpenedDataset
+from recordsmith.viewer.data.searching import Search
+from recordsmith.viewer.data.state import ViewState
+from recordsmith.viewer.pages.cards import has_visuals
+from recordsmith.viewer.pages.values import ValueRenderer
 
 __all__ = ["ViewedDataset"]
 

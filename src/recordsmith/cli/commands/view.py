@@ -67,7 +67,7 @@ def view(
     here. Then open the link that it printed.
     """
     from recordsmith.dataset.schema_source import find_schema
-    from recordsmith.viewer.opened import OpenedDataset
+    from recordsmith.viewer.data.opened import OpenedDataset
     from recordsmith.viewer.server import Server
 
     schema = None if schema_path is None else find_schema(schema_path).schema

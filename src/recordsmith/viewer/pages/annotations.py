@@ -27,7 +27,10 @@ _MOST_BOXES = 300
 _BOX_NAMES = ("bbox", "bboxes", "boxes", "box", "objects/bbox", "gt_boxes")
 _POINT_NAMES = ("keypoints", "keypoint", "landmarks", "points")
 _MASK_NAMES = ("mask", "masks", "segmentation_mask", "segmentation", "label_map", "semantic", "labels/mask")
-_LABEL_NAMES = ("class/text", "class/label", "label", "labels", "class", "classes", "category", "category_id")
+_LABEL_NAMES = (
+    *("class/text", "class/label", "label", "labels", "class", "classes"),
+    *("category", "category_id", "name", "names"),
+)
 _COLOURS = 8
 
 Floats = npt.NDArray[np.float64]

@@ -11,11 +11,11 @@ from recordsmith.facts.value_facts import FeatureFacts, FrequentValue, Histogram
 from recordsmith.query.overview import FeatureOverview
 from recordsmith.report.html.drawings import bar
 from recordsmith.schema import Feature, Label, Scalar, Steps
-from recordsmith.viewer.examination import Examination
-from recordsmith.viewer.opened import OpenedDataset
-from recordsmith.viewer.selected_values import SelectedValues
-from recordsmith.viewer.state import ViewState
-from recordsmith.viewer.values import address
+from recordsmith.viewer.data.examination import Examination
+from recordsmith.viewer.data.opened import OpenedDataset
+from recordsmith.viewer.data.selected_values import SelectedValues
+from recordsmith.viewer.data.state import ViewState
+from recordsmith.viewer.pages.values import address
 from recordsmith.wording.markup import Child, Markup, element, joined
 from recordsmith.wording.numbers import number_text
 from recordsmith.wording.visible_text import clipped

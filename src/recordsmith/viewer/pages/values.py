@@ -13,8 +13,8 @@ import numpy.typing as npt
 
 from recordsmith.columns import SparseRow
 from recordsmith.images import ImageHeader, read_header
-from recordsmith.viewer.annotations import Overlay, overlay_markup, overlay_of
-from recordsmith.viewer.media import playable, square_side
+from recordsmith.viewer.data.media import playable, square_side
+from recordsmith.viewer.pages.annotations import Overlay, overlay_markup, overlay_of
 from recordsmith.wording.markup import Markup, element, joined
 from recordsmith.wording.numbers import bytes_text, count_text, number_text
 from recordsmith.wording.visible_text import clipped, printable_lines

@@ -322,6 +322,7 @@ class OpenedDataset:
         )
 
     def _index(self) -> None:
+        _ = self.features  # which the first page needs
         for path in self.layout.files:
             if self._stopped:
                 return

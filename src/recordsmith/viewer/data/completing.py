@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 from itertools import islice
 
 from recordsmith.query.where_parsing import FUNCTIONS
-from recordsmith.viewer.examination import Examination
-from recordsmith.viewer.opened import OpenedDataset
+from recordsmith.viewer.data.examination import Examination
+from recordsmith.viewer.data.opened import OpenedDataset
 
 __all__ = ["completions"]
 

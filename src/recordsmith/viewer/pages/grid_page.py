@@ -1,153 +1,26 @@
-"""The pages of the viewer: the frame around all of them, the grid, and the findings."""
+"""The page with the grid: the toolbar, the features beside it, and what can be taken away."""
 
 from __future__ import annotations
 
 import shlex
 from collections.abc import Sequence
-from typing import Any, Protocol
-from urllib.parse import urlencode
 
 from recordsmith.query.overview import FeatureOverview
-from recordsmith.report.html.dataset_part import figures_part, labels_part, shards_part, splits_part
-from recordsmith.report.html.features_part import features_part
-from recordsmith.report.html.findings_part import finding_block, severity_filter
-from recordsmith.report.plain_text import verdict
 from recordsmith.schema import Image, Label, Scalar, Text
-from recordsmith.viewer.batches import SeenBatches
-from recordsmith.viewer.cards import GridShape, table_columns
-from recordsmith.viewer.examination import Examination
-from recordsmith.viewer.facets import facets_part
-from recordsmith.viewer.opened import OpenedDataset
-from recordsmith.viewer.selected_values import SelectedValues
-from recordsmith.viewer.state import ViewState
-from recordsmith.viewer.values import address
+from recordsmith.viewer.data.opened import OpenedDataset
+from recordsmith.viewer.data.selected_values import SelectedValues
+from recordsmith.viewer.data.state import ViewState
+from recordsmith.viewer.pages.cards import GridShape, table_columns
+from recordsmith.viewer.pages.facets import facets_part
+from recordsmith.viewer.pages.frame import Viewed, whole_page
+from recordsmith.viewer.pages.values import address
 from recordsmith.wording.markup import Child, Markup, element, joined
 from recordsmith.wording.numbers import bytes_text, count_text
 from recordsmith.wording.visible_text import clipped
 
-__all__ = ["Viewed", "findings_page", "grid_page", "message_page", "side_part", "whole_page"]
+__all__ = ["grid_page", "side_part"]
 
-_MOST_FINDINGS = 200
 _MOST_SORTED = 60  # features in the list of orders
-_HELP = (
-    ("/", "write a filter"),
-    ("s", "search in text"),
-    ("g", "go to a record"),
-    ("arrows", "move between records"),
-    ("Enter", "open the record"),
-    ("← →", "previous and next record, on the page of a record"),
-    ("u", "from a record back to the grid"),
-    ("f", "show or hide the features"),
-    ("?", "this list"),
-)
-
-
-class Viewed(Protocol):
-    """One of the datasets that the viewer has open."""
-
-    @property
-    def number(self) -> int:
-        """Its number on the server."""
-
-    @property
-    def base(self) -> str:
-        """Where its pages are."""
-
-    @property
-    def dataset(self) -> OpenedDataset:
-        """Its records."""
-
-    @property
-    def examination(self) -> Examination:
-        """What is known about it."""
-
-    @property
-    def has_batches(self) -> bool:
-        """Whether a chain over it is shown too."""
-
-
-def whole_page(
-    title: str, *content: Child, viewed: Viewed | None, every: Sequence[Viewed], here: str = "", **attributes: Any
-) -> str:
-    """Return a page with the head that all have."""
-    head = element(
-        "head",
-        element("meta", charset="utf-8"),
-        element("meta", name="viewport", content="width=device-width, initial-scale=1"),
-        element("meta", name="color-scheme", content="light dark"),
-        element("title", f"{clipped(title, 100)} · Recordsmith"),
-        [
-            element("link", rel="stylesheet", href=f"/static/{name}")
-            for name in ("theme.css", "report.css", "viewer.css")
-        ],
-        element("link", rel="icon", href="/static/icon.png", type="image/png"),
-        element("script", src="/static/viewer.js", type="module"),
-    )
-    body = element("body", _top(viewed, every, here), content, _help(), **attributes)
-    return f"<!DOCTYPE html>\n{element('html', head, body, lang='en')}\n"
-
-
-def _top(viewed: Viewed | None, every: Sequence[Viewed], here: str) -> Markup:
-    links = []
-    if viewed is not None:
-        report = viewed.examination.report
-        count = None if report is None else f" {len(report.findings):,}"
-        pages = [
-            ("records", "Records", viewed.base + "/", None),
-            ("findings", "Findings", viewed.base + "/findings", count),
-            ("facts", "Overview", viewed.base + "/facts", None),
-        ]
-        if viewed.has_batches:
-            pages.insert(0, ("batches", "Batches", "/batches", None))
-        splits = [] if viewed.dataset.split else list(viewed.dataset.layout.splits)
-        if len(every) > 1 or len(splits) > 1:
-            sides = ("0", "1") if len(every) > 1 else tuple(f"0:{split}" for split in splits[:2])
-            pages.append(("compare", "Compare", "/compare?" + urlencode({"a": sides[0], "b": sides[1]}), None))
-        links = [
-            element(
-                "a",
-                words,
-                element("b", more, id=f"{key}-count") if key == "findings" else None,
-                href=address(url),
-                aria_current="page" if key == here else None,
-            )
-            for key, words, url, more in pages
-        ]
-    name: Child = (
-        ""
-        if viewed is None
-        else element("bdi", clipped(viewed.dataset.name, 90), class_="dataset", title=clipped(viewed.dataset.name, 400))
-    )
-    if len(every) > 1 and viewed is not None:
-        options = [
-            element("option", clipped(one.dataset.name, 80), value=address(one.base + "/"), selected=one is viewed)
-            for one in every
-        ]
-        name = element("select", options, class_="dataset", id="datasets", aria_label="Dataset")
-    return element(
-        "header",
-        element("a", "Recordsmith", href="/", class_="brand"),
-        name,
-        element("nav", links, aria_label="Pages"),
-        element("button", "?", type="button", id="help-button", aria_label="Keyboard help"),
-        element("button", "Dark", type="button", id="theme", aria_label="Change between light and dark"),
-        class_="strip top-bar",
-    )
-
-
-def _help() -> Markup:
-    rows = [element("tr", element("th", element("kbd", key)), element("td", words)) for key, words in _HELP]
-    return element(
-        "dialog",
-        element("h2", "Keyboard"),
-        element("table", rows),
-        element("form", element("button", "Close", value="close"), method="dialog"),
-        id="help",
-        aria_label="Keyboard help",
-    )
-
-
-# --- the grid ---
 
 
 def grid_page(
@@ -449,151 +322,4 @@ def _copied(text: str) -> Markup:
         element("pre", Markup(address(text))),
         element("button", "Copy", type="button", class_="copy"),
         class_="copied",
-    )
-
-
-# --- findings and facts ---
-
-
-def findings_page(viewed: Viewed, every: Sequence[Viewed]) -> str:
-    """Return the page of the findings; while the check runs, its progress."""
-    examination = viewed.examination
-    report = examination.report
-    content: Child
-    if report is None:
-        content = _progress(viewed)
-    else:
-        shown = report.findings[:_MOST_FINDINGS]
-        blocks = [
-            finding_block(
-                one, report.rules.get(one.code), report.images, open_=place < 8, beside=_records_link(viewed, one)
-            )
-            for place, one in enumerate(shown)
-        ]
-        state = report.findings[0].severity.value if report.findings else "none"
-        content = [
-            element(
-                "p", element("span", class_=f"dot {state}"), verdict(report.findings, report.known), class_="verdict"
-            ),
-            severity_filter(report.counts) if report.findings else None,
-            blocks,
-            element(
-                "p", f"{len(report.findings) - len(shown):,} more: `recordsmith check` lists them all.", class_="note"
-            )
-            if len(shown) < len(report.findings)
-            else None,
-        ]
-    return whole_page(
-        f"Findings in {viewed.dataset.name}",
-        element("main", element("h1", "Findings"), content, class_="document"),
-        viewed=viewed,
-        every=every,
-        here="findings",
-        class_="app plain",
-        data_page="findings",
-        data_base=address(viewed.base),
-    )
-
-
-def _records_link(viewed: Viewed, finding: Any) -> Markup | None:
-    key = viewed.examination.key_of(finding)
-    records = viewed.examination.records_of(key)
-    if not records:
-        return None
-    words = "Show the record" if len(records) == 1 else f"Show {len(records):,} records"
-    some = f" of {finding.count:,}" if finding.count > len(records) else ""
-    return element("a", words + some, href=address(viewed.base + "/" + ViewState(finding=key).url()), class_="button")
-
-
-def _progress(viewed: Viewed) -> Markup:
-    examination = viewed.examination
-    if examination.error is not None and not examination.phase:
-        return element("p", f"The check could not be done: {clipped(examination.error, 400)}", class_="broken")
-    if not examination.asked:
-        size = bytes_text(sum(file.bytes for file in viewed.dataset.files))
-        return joined(
-            [
-                element(
-                    "p",
-                    f"The check reads every byte of the data ({size}), and was not started by itself, because the "
-                    "data is remote or large.",
-                    class_="note",
-                ),
-                element("a", "Check all records", href=address(f"{viewed.base}/findings?run=1"), class_="button"),
-            ]
-        )
-    return element(
-        "p",
-        "The check is running: ",
-        element("span", examination.phase or "starting", id="phase"),
-        " ",
-        element("progress", id="progress", value=Markup(f"{examination.share:.3f}"), max=1),
-        class_="verdict",
-    )
-
-
-def facts_page(viewed: Viewed, every: Sequence[Viewed]) -> str:
-    """Return the overview: what the dataset consists of, its features and labels, as in the report of `check`."""
-    facts = viewed.examination.facts
-    if facts is None:
-        content: Child = element("p", "Looking at the first records …", class_="note")
-    else:
-        content = [
-            None
-            if viewed.examination.complete
-            else element("p", f"About the first {count_text(facts.records, 'record')} so far.", class_="note"),
-            figures_part(facts),
-            splits_part(facts),
-            element("section", element("h2", "Labels"), labels_part(facts.labels), id="labels")
-            if facts.labels
-            else None,
-            element("section", element("h2", "Features"), features_part(facts), id="features"),
-            element("section", element("h2", "Files"), shards_part(facts), id="files"),
-        ]
-    return whole_page(
-        f"Overview of {viewed.dataset.name}",
-        element("main", element("h1", element("bdi", clipped(viewed.dataset.name, 120))), content, class_="document"),
-        viewed=viewed,
-        every=every,
-        here="facts",
-        class_="app plain",
-        data_page="facts",
-        data_base=address(viewed.base),
-    )
-
-
-def batches_page(viewed: Viewed, every: Sequence[Viewed], seen: SeenBatches) -> str:
-    """Return the page of what a model sees: batches as they arrive, beside what is stored."""
-    return whole_page(
-        "What the model sees",
-        element(
-            "main",
-            element("h1", "What the model sees"),
-            seen.part(viewed.dataset, viewed.base),
-            class_="document",
-        ),
-        viewed=viewed,
-        every=every,
-        here="batches",
-        class_="app plain",
-        data_page="batches",
-        data_base=address(viewed.base),
-    )
-
-
-def message_page(title: str, text: str, *, every: Sequence[Viewed]) -> str:
-    """Return a page with one message."""
-    return whole_page(
-        title,
-        element(
-            "main",
-            element("h1", title),
-            element("p", text, class_="note"),
-            element("a", "Back to the records", href="/"),
-            class_="document",
-        ),
-        viewed=None,
-        every=every,
-        class_="app plain",
-        data_page="message",
     )

@@ -20,7 +20,7 @@ from recordsmith.dataset.layout import DatasetLayout
 from recordsmith.dataset.stored import StoredDataset
 from recordsmith.errors import RecordsmithError
 from recordsmith.schema import Feature, Label, Scalar, Schema, Text
-from recordsmith.viewer.opened import OpenedDataset
+from recordsmith.viewer.data.opened import OpenedDataset
 from recordsmith.wording.numbers import number_text
 
 __all__ = ["SelectedValues", "selected_values"]

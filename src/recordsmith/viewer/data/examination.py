@@ -6,6 +6,8 @@ data is on a local disk and not very large. Otherwise only when it is asked for:
 
 from __future__ import annotations
 
+import contextlib
+import os
 import threading
 from collections.abc import Sequence
 
@@ -17,12 +19,14 @@ from recordsmith.facts.value_facts import FeatureFacts
 from recordsmith.report import Report
 from recordsmith.rules import Finding
 from recordsmith.storage.ranged.opening import file_size, is_ranged
-from recordsmith.viewer.opened import OpenedDataset
+from recordsmith.viewer.data.opened import OpenedDataset
 
 __all__ = ["Examination"]
 
 _FIRST_FILES = 4
 _FIRST_RECORDS = 500  # of each of them
+_FIRST_PAGE = 0.2  # seconds that are left to the first page
+_LATER = 10  # the niceness of this work
 _UNASKED_BYTES = 20 << 30  # that are checked without being asked
 
 
@@ -119,6 +123,8 @@ class Examination:
     # --- in the background ---
 
     def _run(self) -> None:
+        _let_others_first()
+        threading.Event().wait(_FIRST_PAGE)
         try:
             self.phase = "first records"
             self._know(
@@ -143,6 +149,7 @@ class Examination:
             self.ask()
 
     def _check(self) -> None:
+        _let_others_first()
         try:
             report = check(
                 list(self._dataset.paths) if len(self._dataset.paths) > 1 else self._dataset.paths[0],
@@ -182,3 +189,9 @@ class Examination:
             raise _StoppedError
         self.phase = phase
         self.share = done / total if total else 0.0
+
+
+def _let_others_first() -> None:
+    """Let the system prefer other threads to this one and to those that it starts: somebody waits for them."""
+    with contextlib.suppress(OSError, AttributeError):
+        os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), _LATER)

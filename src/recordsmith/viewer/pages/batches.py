@@ -16,9 +16,9 @@ from recordsmith.loader.engine.row_access import row_at
 from recordsmith.loader.plan import RECORD_NUMBERS, BatchChange, Batching, Plan
 from recordsmith.loader.verbs.pack import Packed
 from recordsmith.loader.verbs.pairs import Paired
-from recordsmith.viewer.media import Media
-from recordsmith.viewer.opened import OpenedDataset
-from recordsmith.viewer.values import address, one_line
+from recordsmith.viewer.data.media import Media
+from recordsmith.viewer.data.opened import OpenedDataset
+from recordsmith.viewer.pages.values import address, one_line
 from recordsmith.wording.markup import Child, Markup, element
 from recordsmith.wording.numbers import count_text, number_text
 from recordsmith.wording.visible_text import clipped

@@ -11,9 +11,9 @@ import numpy as np
 from recordsmith.images import read_header
 from recordsmith.query.overview import FeatureOverview
 from recordsmith.schema import Image, Label, Text
-from recordsmith.viewer.media import playable
-from recordsmith.viewer.opened import OpenedDataset, ShownRecord
-from recordsmith.viewer.values import ValueRenderer, address, one_line
+from recordsmith.viewer.data.media import playable
+from recordsmith.viewer.data.opened import OpenedDataset, ShownRecord
+from recordsmith.viewer.pages.values import ValueRenderer, address, one_line
 from recordsmith.wording.markup import Markup, element, joined
 from recordsmith.wording.numbers import bytes_text
 from recordsmith.wording.visible_text import clipped

@@ -14,8 +14,8 @@ from recordsmith.report.html.findings_part import finding_block, severity_filter
 from recordsmith.report.html.sections_part import histograms_part, section_part
 from recordsmith.report.plain_text import verdict
 from recordsmith.report.sections import HistogramSection
-from recordsmith.viewer.pages import Viewed, whole_page
-from recordsmith.viewer.values import address
+from recordsmith.viewer.pages.frame import Viewed, whole_page
+from recordsmith.viewer.pages.values import address
 from recordsmith.wording.markup import Child, Markup, element
 from recordsmith.wording.visible_text import clipped
 

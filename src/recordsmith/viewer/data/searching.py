@@ -26,9 +26,9 @@ from recordsmith.errors import RecordsmithError, did_you_mean, reason_of
 from recordsmith.query.row_search import Condition, search_rows
 from recordsmith.query.where import compile_where
 from recordsmith.schema import Feature, Schema, Steps, Text
-from recordsmith.viewer.opened import OpenedDataset
-from recordsmith.viewer.selected_values import SelectedValues, selected_values
-from recordsmith.viewer.state import ViewState
+from recordsmith.viewer.data.opened import OpenedDataset
+from recordsmith.viewer.data.selected_values import SelectedValues, selected_values
+from recordsmith.viewer.data.state import ViewState
 
 __all__ = ["Search", "TextSearch"]
 

@@ -1,0 +1,129 @@
+"""Records by number out of one dataset, or out of several that are numbered through."""
+
+from __future__ import annotations
+
+from collections import deque
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from recordsmith.columns.any_column import concatenate
+from recordsmith.dataset import StoredDataset
+from recordsmith.loader.fetching.next_uses import expect_blocks
+from recordsmith.loader.fetching.read_windows import WindowedReading
+from recordsmith.loader.order.block_shuffle import block_shuffles
+from recordsmith.loader.order.read_blocks import is_read_in_order
+from recordsmith.loader.order.record_order import Order, OrderedRecords
+from recordsmith.storage.ranged.requests import Waiting
+
+__all__ = ["Fetcher"]
+
+Int64s = npt.NDArray[np.int64]
+
+
+class Fetcher:
+    """Fetches rows by their number over all datasets of a plan, whose order says how compressed files are read."""
+
+    def __init__(self, datasets: tuple[StoredDataset, ...], order: Order) -> None:
+        self._datasets = datasets
+        self._order = order
+        self._waiting = Waiting()
+        self._announced: deque[tuple[int, int, int]] = deque(maxlen=8)  # windows
+
+    @cached_property
+    def _starts(self) -> Int64s:
+        return np.cumsum([0, *(len(dataset) for dataset in self._datasets)])
+
+    @cached_property
+    def _windowed(self) -> list[WindowedReading | None]:
+        """How each dataset is read window by window; None for those that have random access."""
+        shuffles = block_shuffles(self._order)
+        return [
+            WindowedReading(dataset, shuffle) if is_read_in_order(dataset) else None
+            for dataset, shuffle in zip(self._datasets, shuffles, strict=True)
+        ]
+
+    @cached_property
+    def is_remote(self) -> bool:
+        """Whether some records come from an object store."""
+        return any(dataset.is_remote for dataset in self._datasets)
+
+    def announce(self, records: OrderedRecords) -> None:
+        """Begin to fetch what these records need: themselves, or the windows that they are in."""
+        owners = np.searchsorted(self._starts, records.numbers, side="right") - 1
+        shuffles = block_shuffles(self._order)
+        for owner in np.unique(owners).tolist():
+            mine = np.flatnonzero(owners == owner)
+            dataset, shuffle = self._datasets[owner], shuffles[owner]
+            numbers = records.numbers[mine] - self._starts[owner]
+            if not dataset.is_remote or not dataset.places().is_plain:
+                continue  # compressed files are read in order
+            if shuffle is None:
+                dataset.announce(numbers)
+                continue
+            for epoch, window in shuffle.windows_of(numbers, records.epochs[mine], dataset.record_range()):
+                if (owner, epoch, window) not in self._announced:
+                    self._announced.append((owner, epoch, window))
+                    expect_blocks(dataset, shuffle, epoch)
+                    dataset.places().files.announce(shuffle.records_of(epoch, window))
+
+    def stop(self) -> None:
+        """Let threads that wait for the network give up, now and later."""
+        self._waiting.stop()
+
+    def columns(self, records: OrderedRecords) -> dict[str, Any]:
+        """Return these records, in this order, as columns."""
+        with self._waiting.mine():
+            return self._columns(records)
+
+    def _columns(self, records: OrderedRecords) -> dict[str, Any]:
+        if len(self._datasets) == 1:
+            return self._of_one(0, records)
+        owners = np.searchsorted(self._starts, records.numbers, side="right") - 1
+        parts, places = [], []
+        for owner in np.unique(owners).tolist():
+            mine = np.flatnonzero(owners == owner)
+            parts.append(
+                self._of_one(owner, OrderedRecords(records.numbers[mine] - self._starts[owner], records.epochs[mine]))
+            )
+            places.append(mine)
+        return _put_together(parts, places)
+
+    def _of_one(self, owner: int, records: OrderedRecords) -> dict[str, Any]:
+        windowed = self._windowed[owner]
+        if windowed is None:
+            return self._datasets[owner][records.numbers]
+        places = windowed.in_windows(records)
+        if len(places) <= 1:
+            return windowed.columns(records)
+        parts = [windowed.columns(OrderedRecords(records.numbers[mine], records.epochs[mine])) for mine in places]
+        return _put_together(parts, places)
+
+    def place(self, number: int) -> tuple[StoredDataset, int]:
+        """Return the dataset that a record is in, and its number there."""
+        owner = int(np.searchsorted(self._starts, number, side="right")) - 1
+        return self._datasets[owner], number - int(self._starts[owner])
+
+    def file_of(self, number: int) -> tuple[str, int]:
+        """Return the file that a record is in, and its number there."""
+        dataset, within = self.place(number)
+        return dataset.place_of(within)
+
+    @cached_property
+    def has_random_access(self) -> bool:
+        """Whether any few records can be had without those around them."""
+        return not any(is_read_in_order(dataset) for dataset in self._datasets)
+
+    @cached_property
+    def record_bytes(self) -> float:
+        """Return how large a record is on average, decompressed."""
+        tables = [dataset.places() for dataset in self._datasets]
+        total = sum(index.end for table in tables for index in table.indexes)
+        return total / max(1, sum(table.records for table in tables))
+
+
+def _put_together(parts: list[dict[str, Any]], places: list[npt.NDArray[np.intp]]) -> dict[str, Any]:
+    back = np.argsort(np.concatenate(places))
+    return {name: concatenate([part[name] for part in parts])[back] for name in parts[0]}

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import recordsmith as rs
+from recordsmith.images import encode_image
 from tests.viewer.conftest import Client, Viewing
 
 
@@ -248,3 +249,49 @@ def test_bars_of_a_large_selection_are_estimates(viewing, tmp_path):
     assert "by 2,000 of its records" in side
     found = dict(re.findall(r'title="(\d): 10,000 \(50.0 %\); ≈ ([\d,]+) selected"', side))
     assert {9_000 < int(count.replace(",", "")) < 11_000 for count in found.values()} == {True}
+
+
+def test_token_ids_are_shown_as_the_words_of_their_vocabulary(viewing, tmp_path):
+    folder = tmp_path / "tokens"
+    schema = rs.Schema({"tokens": rs.Tensor("int64", (None,)), "n": rs.Scalar("int64")})
+    with rs.write(str(folder), schema, name="t", split="train", shards=1) as writer:
+        writer.add({"tokens": [2, 3, 1], "n": 0})
+    rs.Vocabulary(["hello", "world"]).save(folder / "vocabulary.tokens.json")
+    client = viewing(str(folder))
+    assert "hello, world, [UNK]" in client.get("/d/0/").text
+    assert "hello, world, [UNK]" in client.get("/d/0/r/0").text
+    (folder / "vocabulary.tokens.json").write_text("{broken")
+    assert "2, 3, 1" in viewing(str(folder)).get("/d/0/").text
+
+
+def test_masks_keypoints_and_boxes_of_other_conventions(viewing, tmp_path):
+    image = encode_image(np.zeros((40, 80, 3), np.uint8), "png")
+    mask = encode_image(np.ones((40, 80), np.uint8), "png")
+    path = str(tmp_path / "coco.tfrecord")
+    with rs.RecordWriter(path) as writer:
+        writer.write_example(
+            {
+                "image": image,
+                "bbox": [60.0, 10.0, 15.0, 20.0],  # x, y, width, height: as corners, the width would be negative
+                "keypoints": [8.0, 4.0, 2.0, 0.0, 0.0, 0.0],
+                "mask": mask,
+            }
+        )
+        writer.write_example(
+            {
+                "image/encoded": image,
+                "image/object/bbox/xmin": [0.25],
+                "image/object/bbox/xmax": [0.5],
+                "image/object/bbox/ymin": [0.5],
+                "image/object/bbox/ymax": [1.0],
+                "image/object/class/text": [b"cat"],
+            }
+        )
+    client = viewing(path)
+    text = client.get("/d/0/r/0").text
+    assert '<rect x="60" y="10" width="15" height="20"' in text
+    assert "boxes read as x, y, width, height in pixels" in text
+    assert text.count('class="point"') == 1  # the other is not visible
+    assert client.get("/d/0/media/0?f=mask&i=0&kind=mask").headers["content-type"] == "image/png"
+    assert '<rect x="20" y="20" width="20" height="20"' in client.get("/d/0/r/1").text
+    assert ">cat</text>" in client.get("/d/0/r/1").text

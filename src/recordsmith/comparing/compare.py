@@ -16,7 +16,7 @@ from recordsmith.report.sections import HistogramSection, Section, TableSection
 from recordsmith.rules import Baseline, Configuration, Judge
 from recordsmith.schema import Schema
 from recordsmith.wording.numbers import bytes_text, number_text
-from recordsmith.workers.progress_display import OnPhase, phase_progress
+from recordsmith.workers.progress_display import OnPhase, ShowProgress, phase_progress
 
 __all__ = ["compare"]
 
@@ -39,7 +39,7 @@ def compare(  # noqa: PLR0913 - each is a choice of its own, and all but the pat
     fail_on: str | None = None,
     baseline: Baseline | PathLike | None = None,
     configuration: Configuration | None = None,
-    progress: OnPhase | bool = True,
+    progress: OnPhase | ShowProgress = "auto",
 ) -> Report:
     """Compare two datasets or two splits: features, classes, distributions, and which records both have.
 
@@ -55,8 +55,7 @@ def compare(  # noqa: PLR0913 - each is a choice of its own, and all but the pat
             of the configuration, or "warning".
         baseline: known findings, which are not reported again, or their file; None: that of the configuration.
         configuration: a project's settings, from `rs.load_configuration()`; None: no file is read.
-        progress: show a progress bar on a terminal; or a function that is called from time to time with the phase, the
-            amount done, and the total.
+        progress: as in `rs.check`.
 
     >>> import recordsmith as rs, tempfile
     >>> paths = [tempfile.mkdtemp() + name for name in ("/old.tfrecord", "/new.tfrecord")]
@@ -76,7 +75,7 @@ def compare(  # noqa: PLR0913 - each is a choice of its own, and all but the pat
         )
     judge = Judge(RULES, configuration, select=select, ignore=ignore, fail_on=fail_on, baseline=baseline)
     paths = (first, first if second is None else second)
-    with phase_progress(shown=progress is True) as bar:
+    with phase_progress(shown=False if callable(progress) else progress) as bar:
         report = progress if callable(progress) else bar
         sides = [
             Side(name, survey(path, split=split, schema=schema, decode="none", progress=report), split)

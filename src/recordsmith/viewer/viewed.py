@@ -108,7 +108,7 @@ class _ClassNames(dict[str, Any]):
         self._dataset = dataset
 
     def get(self, key: str, default: Any = ()) -> Any:
-        return self._dataset.class_names(key) or default
+        return self._dataset.value_names(key) or default
 
 
 def _made(value: Any, kind: str, side: int) -> Media:

@@ -45,7 +45,6 @@ def compare(
     The exit code is 1 if there are findings of the severity of --fail-on or above.
     """
     from recordsmith.comparing.compare import compare as compare_datasets
-    from recordsmith.workers.progress_display import phase_progress
 
     if len(paths) > 2 or len(splits) > 2:
         raise click.UsageError("Two datasets can be compared at a time, or two splits.")
@@ -54,13 +53,6 @@ def compare(
     reporting = Reporting(**options)
     asked = reporting.to_apply
     wanted = (splits[0], splits[-1]) if splits else (None, None)
-    with phase_progress(lines=True) as on_progress:
-        report = compare_datasets(
-            paths[0],
-            paths[1] if len(paths) == 2 else None,
-            splits=wanted,
-            records=records,
-            progress=on_progress,
-            **asked,
-        )
+    second = paths[1] if len(paths) == 2 else None
+    report = compare_datasets(paths[0], second, splits=wanted, records=records, progress=True, **asked)
     reporting.finish(report, context)

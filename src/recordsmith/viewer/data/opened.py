@@ -28,7 +28,8 @@ from recordsmith.errors import RecordsmithError, reason_of
 from recordsmith.query.overview import FeatureOverview, known_features
 from recordsmith.records.reader import RecordReader
 from recordsmith.schema import Feature, Label, Schema, Steps
-from recordsmith.storage.ranged.opening import file_size
+from recordsmith.storage.ranged.opening import file_size, is_ranged
+from recordsmith.text import Vocabulary
 
 __all__ = ["LARGEST_RECORD", "OpenedDataset", "ShownRecord"]
 
@@ -101,6 +102,7 @@ class OpenedDataset:
         self._datasets: OrderedDict[str, StoredDataset] = OrderedDict()
         self._compressed = CompressedShards(verify=True, budget=_COMPRESSED_BYTES)
         self._damaged: tuple[str, list[bytes]] = ("", [])
+        self._vocabularies: dict[str, Sequence[str]] = {}
         self._rows: OrderedDict[int, tuple[ShownRecord, int]] = OrderedDict()
         self._row_bytes = 0
         self._first_indexed = threading.Event()
@@ -158,6 +160,25 @@ class OpenedDataset:
         feature = self.types.get(name)
         feature = feature.feature if isinstance(feature, Steps) else feature
         return feature.names if isinstance(feature, Label) else ()
+
+    def value_names(self, name: str) -> Sequence[str]:
+        """What the numbers of a feature stand for: the names of its classes, or the words of its vocabulary."""
+        names: Sequence[str] = self.class_names(name)
+        if names:
+            return names
+        if name not in self._vocabularies:
+            self._vocabularies[name] = self._vocabulary(name)
+        return self._vocabularies[name]
+
+    def _vocabulary(self, name: str) -> Sequence[str]:
+        """Read the vocabulary that `make` wrote beside the data, if there is one."""
+        path = os.path.join(os.path.dirname(self.layout.files[0]), f"vocabulary.{name.replace('/', '.')}.json")
+        if is_ranged(path) or os.sep in os.path.basename(path) or not os.path.isfile(path):
+            return ()
+        try:
+            return Vocabulary.load(path).words
+        except (RecordsmithError, OSError):
+            return ()
 
     # --- records ---
 

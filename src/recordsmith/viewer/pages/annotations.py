@@ -10,6 +10,7 @@ boxes were read is said beside them.
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -72,11 +73,13 @@ def overlay_of(values: Mapping[str, Any], image: str, size: tuple[int, int], nam
         size: its height and width.
         names: the class names of the features that are labels.
     """
+    if _is_called(image, _MASK_NAMES):
+        return Overlay()
     used: set[str] = set()
     boxes, prefix, reading = _boxes(values, size, used)
     labels, classes = _labels(values, prefix, len(boxes), names, used)
     points = _points(values, size, used)
-    masks = _masks(values, image, size, used)
+    masks = _masks(values, size, used)
     return Overlay(tuple(boxes), labels, classes, tuple(points), tuple(masks), reading, frozenset(used))
 
 
@@ -94,8 +97,7 @@ def _boxes(
             scaled, words = _scaled_corners(corners, size)
             return scaled, prefix.rstrip("/").removesuffix("bbox").rstrip("/"), f"boxes read as corners{words}"
     for name, value in values.items():
-        last = name.lower()
-        if not any(last == known or last.endswith(f"/{known}") for known in _BOX_NAMES):
+        if not _is_called(name, _BOX_NAMES):
             continue
         flat = _numbers(value)
         if flat is None or not len(flat) or len(flat) % 4:
@@ -139,8 +141,7 @@ def _labels(
         texts = _texts(value, names.get(name, ()))
         if count and texts is not None and len(texts) == count:
             used.add(name)
-            order = {text: number for number, text in enumerate(sorted(set(texts)))}
-            return tuple(texts), tuple(order[text] % _COLOURS for text in texts)
+            return tuple(texts), tuple(zlib.crc32(text.encode(errors="replace")) % _COLOURS for text in texts)
     return ("",) * count, (0,) * count
 
 
@@ -164,7 +165,7 @@ def _points(values: Mapping[str, Any], size: tuple[int, int], used: set[str]) ->
             if across is not None and down is not None and len(across) == len(down):
                 used.update((name, name[:-1] + "y"))
                 return _scaled_points(np.stack([across, down], axis=1), width, height)
-        if not any(name.lower() == known or name.lower().endswith(f"/{known}") for known in _POINT_NAMES):
+        if not _is_called(name, _POINT_NAMES):
             continue
         flat = _numbers(value)
         shape: tuple[int, ...] = getattr(value, "shape", ())
@@ -183,11 +184,10 @@ def _scaled_points(points: Floats, width: int, height: int) -> list[tuple[float,
     return [(x, y) for x, y in np.clip(sound, -1, 2).tolist()]
 
 
-def _masks(values: Mapping[str, Any], image: str, size: tuple[int, int], used: set[str]) -> list[tuple[str, int]]:
+def _masks(values: Mapping[str, Any], size: tuple[int, int], used: set[str]) -> list[tuple[str, int]]:
     found = []
     for name, value in values.items():
-        last = name.lower()
-        if name == image or not any(last == known or last.endswith(f"/{known}") for known in _MASK_NAMES):
+        if not _is_called(name, _MASK_NAMES):
             continue
         parts = value if isinstance(value, list) else [value]
         for place, part in enumerate(parts[:20]):
@@ -195,6 +195,11 @@ def _masks(values: Mapping[str, Any], image: str, size: tuple[int, int], used: s
                 found.append((name, place))
                 used.add(name)
     return found
+
+
+def _is_called(name: str, known: Sequence[str]) -> bool:
+    folded = name.lower()
+    return any(folded == one or folded.endswith(f"/{one}") for one in known)
 
 
 def _mask_size(value: Any) -> tuple[int, int] | None:

@@ -88,7 +88,7 @@ def card(
             "span",
             element("i", clipped(name.rpartition("/")[2] or name, 24)),
             " ",
-            element("bdi", one_line(value, dataset.class_names(name), 90)),
+            element("bdi", one_line(value, dataset.value_names(name), 90)),
             title=clipped(name, 200),
         )
         for name, value in [(name, value) for name, value in values.items() if name not in told][: _MOST_LINES[size]]
@@ -187,7 +187,7 @@ def _cell(number: int, feature: FeatureOverview, value: Any, renderer: ValueRend
         return element(
             "img", src=renderer.media_url(number, feature.name, kind="image", side=96), alt="", loading="lazy"
         )
-    text = one_line(value, dataset.class_names(feature.name), 60)
+    text = one_line(value, dataset.value_names(feature.name), 60)
     numeric = isinstance(value, (int, float, np.number)) and not dataset.class_names(feature.name)
     return element("bdi", text, class_="numeric" if numeric else "words" if isinstance(feature.feature, Text) else None)
 

@@ -251,7 +251,7 @@ class ValueRenderer:
         return None
 
     def _array(self, number: int, name: str, value: Any, _values: Mapping[str, Any], _side: int) -> Preview | None:
-        markup = self.drawing(number, name, value)
+        markup = None if self._names.get(name, ()) else self.drawing(number, name, value)
         return None if markup is None else Preview(name, markup, frozenset({name}))
 
     def drawing(self, number: int, name: str, value: Any) -> Markup | None:
@@ -278,6 +278,9 @@ class ValueRenderer:
 
     def _text(self, _number: int, name: str, value: Any, _values: Mapping[str, Any], _side: int) -> Preview | None:
         text = value if isinstance(value, str) else _as_text(value[:2000]) if isinstance(value, bytes) else None
+        names = self._names.get(name, ())
+        if names and isinstance(value, np.ndarray) and value.ndim == 1 and value.dtype.kind in "iu":
+            text = " ".join(names[one] if 0 <= one < len(names) else str(one) for one in value[:200].tolist())
         if text is None or len(text) < 60:
             return None
         return Preview(
@@ -341,7 +344,8 @@ class ValueRenderer:
     def _full_numbers(
         self, number: int, name: str, value: np.ndarray[Any, Any], values: Mapping[str, Any], names: Sequence[str]
     ) -> Markup:
-        shown = self.player(number, name, value, values) or self.drawing(number, name, value)
+        drawn = None if names else self.drawing(number, name, value)
+        shown = self.player(number, name, value, values) or drawn
         flat = value.reshape(-1)
         texts = [
             names[one] if names and isinstance(one, int) and 0 <= one < len(names) else number_text(one)

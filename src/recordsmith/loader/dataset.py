@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,6 +17,9 @@ from recordsmith.loader.order.labels import class_counts
 from recordsmith.loader.plan import Plan, plan_of
 from recordsmith.loader.verbs import Verbs
 from recordsmith.schema import Schema
+
+if TYPE_CHECKING:
+    from recordsmith.viewer.notebook import View
 
 __all__ = ["Dataset", "open_dataset"]
 
@@ -76,6 +79,16 @@ class Dataset(Verbs[Loader[Row], Loader[Row], Loader[Pair]], StoredDataset):
         {0: 0.6666666666666666, 1: 2.0}
         """
         return class_weights(class_counts(self, feature))
+
+    def view(self) -> View:
+        """Show the dataset in the browser. Needs the extra "view".
+
+        The viewer runs in the background until `.stop()` of the result, or until the program ends. A notebook shows it
+        in a frame; elsewhere open its `.url`.
+        """
+        from recordsmith.viewer.notebook import view_dataset
+
+        return view_dataset(self)
 
 
 def open_dataset(

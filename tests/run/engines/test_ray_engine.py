@@ -84,6 +84,18 @@ def test_copies(quick_path: Path) -> None:
     assert (quick_path / "ray.tfrecord").read_bytes() == (quick_path / "local.tfrecord").read_bytes()
 
 
+def test_an_output_at_a_url(quick_path: Path, s3_url: str) -> None:
+    """The staging folder is the one that all machines see."""
+    source = labelled([n % 3 for n in range(1000)])
+    options: dict[str, Any] = {"name": "data", "split": "train=0.7,test=0.3", "shards": 3}
+    local = rs.make(source, quick_path / "local", **options)
+    on_ray = rs.make(source, f"{s3_url}/ray", staging=quick_path / "staging", engine="ray", **options)
+    assert on_ray.splits == local.splits
+    for split in ("train", "test"):
+        here, there = rs.open(quick_path / "local", split=split), rs.open(f"{s3_url}/ray", split=split)
+        assert there.raw(range(len(there))) == here.raw(range(len(here)))
+
+
 def stop(phase: str) -> Any:
     def on_progress(progress: Any) -> None:
         if progress.phase == phase and progress.done:

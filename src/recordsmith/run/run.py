@@ -86,6 +86,7 @@ class Run:
             self._check_finished()
             return None
         existed = os.path.isdir(publication.folder)
+        self._engine.begin(publication.path("plan.json"))
         if resumed:
             staging = Staging.resume(publication, self._policy.plan, self._engine.each)
         else:

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import recordsmith as rs
-from recordsmith.run.engines import ray_engine
+from recordsmith.run.engines import ray_engine, ray_tasks
 from recordsmith.run.shards import dealing, shard_writing, shuffling
 from tests.formats.made_sources import file_digests, labelled, numbers
 from tests.making.making_to_kill import RECIPES
@@ -192,6 +192,29 @@ def test_a_task_that_fails_again_and_again(quick_path: Path, monkeypatch: pytest
     with pytest.raises(rs.RecordsmithError, match="again and again"):
         rs.make(numbers(1000), quick_path / "out", map=dies_always, schema=schema, engine="ray")
     assert os.listdir(quick_path / "out") == [STAGING], "what is finished is kept"
+
+
+def test_a_machine_that_does_not_see_the_staging_folder(quick_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It says so, instead of finding no piece there."""
+    options: dict[str, Any] = {"name": "data"}
+    with pytest.raises(KeyboardInterrupt):
+        rs.make(numbers(1000), quick_path / "out", on_progress=stop("writing"), **options)
+    monkeypatch.setattr(ray_tasks, "_LOOKS", 1)
+    elsewhere = ray_tasks.Surroundings.here(str(quick_path / "elsewhere" / "plan.json"))
+    with pytest.raises(rs.RecordsmithError, match="does not see the staging folder"):
+        elsewhere.check()
+    with pytest.raises(rs.RecordsmithError, match="another version of recordsmith"):
+        ray_tasks.Surroundings("0.0.0", "").check()
+    begun: list[str] = []
+    real = ray_engine.RayEngine.begin
+
+    def noted(engine: ray_engine.RayEngine, plan: str) -> None:
+        begun.append(plan)
+        real(engine, plan)
+
+    monkeypatch.setattr(ray_engine.RayEngine, "begin", noted)
+    rs.make(numbers(1000), quick_path / "out", resume=True, engine="ray", **options)
+    assert begun == [str(quick_path / "out" / STAGING / "plan.json")]
 
 
 def test_too_little_memory_means_less_at_a_time() -> None:

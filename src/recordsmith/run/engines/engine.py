@@ -63,6 +63,9 @@ class Engine(ABC):
     ) -> None:
         """Let go of what was opened."""
 
+    def begin(self, plan: str) -> None:  # noqa: B027 - threads see what this process sees
+        """Take the file of the run's plan, by which other machines check that they see the staging folder."""
+
     @property
     def is_remote(self) -> bool:
         """Whether the work is done by other machines, which see the staging folder."""

@@ -99,9 +99,12 @@ class RayEngine(Engine):
                 advice="Start one with `ray start --head`, or leave the address out to use this machine.",
             ) from None
 
+    def begin(self, plan: str) -> None:
+        """Take the file that every machine must see."""
+        self._plan = plan
+
     def stage(self, staging: Staging, work: StagingWork, chunks: Iterable[NumberedChunk]) -> Iterator[None]:
         """Have groups of chunks encoded and written as pieces."""
-        self._plan = staging.publication.path("plan.json")
         _carry_modules(work.functions)
         groups = groups_of(chunks, work, workers=self._processors())
         consecutive = (run for group in groups for run in _consecutive(group))

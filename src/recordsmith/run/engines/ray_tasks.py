@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import socket
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
@@ -17,6 +18,9 @@ from recordsmith.run.staging.pieces import Piece, PieceWriter
 from recordsmith.workers.error_transport import with_picklable_errors
 
 __all__ = ["Surroundings", "WritePiece", "call"]
+
+_LOOKS = 20
+_SECONDS_BETWEEN_LOOKS = 0.5
 
 _latest: tuple[str, Any] | None = None  # the work that this process has done last: unpacking it may take long
 
@@ -46,13 +50,22 @@ class Surroundings:
                 found=f"{version('recordsmith')} on {socket.gethostname()}",
                 expected=self.version,
             )
-        if self.plan and not os.path.exists(self.plan):
+        if self.plan and not _appears(self.plan):
             raise RecordsmithError(
                 "A machine of the Ray cluster does not see the staging folder.",
                 path=os.path.dirname(self.plan),
                 found=f"no such folder on {socket.gethostname()}",
                 advice="Use a folder in a file system that all machines have, under the same path.",
             )
+
+
+def _appears(path: str) -> bool:
+    """Say whether there is a file; network file systems may take some seconds to notice a new one."""
+    for _ in range(_LOOKS):
+        if os.path.exists(path):
+            return True
+        time.sleep(_SECONDS_BETWEEN_LOOKS)
+    return False
 
 
 @dataclass(frozen=True)

@@ -31,16 +31,20 @@ class Surroundings:
 
     Attributes:
         version: that of recordsmith.
+        folder: the current folder, from which relative paths are meant.
         plan: the file with the plan of the run, in the staging folder; "" if no folder is used.
+        source: files and folders of the source.
     """
 
     version: str
-    plan: str
+    folder: str
+    plan: str = ""
+    source: tuple[str, ...] = ()
 
     @classmethod
-    def here(cls, plan: str) -> Surroundings:
+    def here(cls, plan: str = "", source: Sequence[str] = ()) -> Surroundings:
         """Return what this machine has."""
-        return cls(version("recordsmith"), plan)
+        return cls(version("recordsmith"), os.path.abspath(""), plan, tuple(map(os.path.abspath, source)))
 
     def check(self) -> None:
         """Raise if this machine has something else."""
@@ -50,13 +54,17 @@ class Surroundings:
                 found=f"{version('recordsmith')} on {socket.gethostname()}",
                 expected=self.version,
             )
-        if self.plan and not _appears(self.plan):
+        unseen = next((path for path in (self.plan, *self.source) if path and not _appears(path)), None)
+        if unseen is not None:
+            what = "staging folder" if unseen == self.plan else "source"
             raise RecordsmithError(
-                "A machine of the Ray cluster does not see the staging folder.",
-                path=os.path.dirname(self.plan),
-                found=f"no such folder on {socket.gethostname()}",
+                f"A machine of the Ray cluster does not see the {what}.",
+                path=os.path.dirname(unseen) if unseen == self.plan else unseen,
+                found=f"nothing there on {socket.gethostname()}",
                 advice="Use a folder in a file system that all machines have, under the same path.",
             )
+        if os.path.isdir(self.folder):
+            os.chdir(self.folder)
 
 
 def _appears(path: str) -> bool:

@@ -12,6 +12,7 @@ from recordsmith.dataset import StoredDataset
 from recordsmith.dataset.class_weights import class_weights
 from recordsmith.dataset.stored import Row
 from recordsmith.loader.loader import Loader, Pair
+from recordsmith.loader.notebook import dataset_html
 from recordsmith.loader.order.labels import class_counts
 from recordsmith.loader.plan import Plan, plan_of
 from recordsmith.loader.verbs import Verbs
@@ -59,6 +60,9 @@ class Dataset(Verbs[Loader[Row], Loader[Row], Loader[Pair]], StoredDataset):
         return [self._row(batch, place) for place in range(len(numbers))]
 
     _getitems = __getitems__  # grain's name for it
+
+    def _repr_html_(self) -> str:
+        return dataset_html(self)
 
     def class_weights(self, feature: str) -> dict[Any, float]:
         """Return a weight for each class of a feature, for Keras' `class_weight=`: rare classes weigh more.

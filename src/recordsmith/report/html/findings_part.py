@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from recordsmith.display.images import thumbnail
 from recordsmith.facts.named_images import NamedImage
 from recordsmith.report.code_lines import CodeLine, code_lines
 from recordsmith.report.contents import ReportContents
 from recordsmith.report.evidence import evidence_texts
-from recordsmith.report.html.images import thumbnail
 from recordsmith.rules import Finding, RuleText, Severity
 from recordsmith.wording.markup import Child, Markup, element, with_code
 from recordsmith.wording.numbers import count_text

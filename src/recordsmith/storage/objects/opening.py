@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from recordsmith.errors import RecordsmithError
 from recordsmith.storage.objects.addresses import scheme_of
 from recordsmith.storage.objects.fsspec_folder import FsspecFolder
 from recordsmith.storage.objects.object_folder import ObjectFolder
@@ -16,4 +17,14 @@ def open_folder(url: str) -> ObjectFolder:
     >>> open_folder("s3://bucket/data").shown("a.tfrecord")
     's3://bucket/data/a.tfrecord'
     """
-    return ObstoreFolder(url) if scheme_of(url) in SCHEMES else FsspecFolder(url)
+    scheme = scheme_of(url).rstrip(":")  # "s3://" without slashes at its end
+    if scheme not in SCHEMES:
+        return FsspecFolder(url)
+    if not url.partition("://")[2].partition("/")[0]:
+        raise RecordsmithError(
+            "The URL names no bucket.",
+            path=f"{scheme}://",
+            expected=f"a URL such as {scheme}://bucket/folder",
+            advice="Buckets cannot be listed here. Name the one that contains the data.",
+        )
+    return ObstoreFolder(url)

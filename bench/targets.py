@@ -34,3 +34,5 @@ LOAD_FIRST_BATCH = 1.0
 FACTS = {"tab": 5.0}
 # Memory over half of the shards as a part of that over all: it does not grow.
 FACTS_FLAT = 0.8
+# Loading from an object store, shuffled, first and second epoch: times each of the others.
+REMOTE = 1.0

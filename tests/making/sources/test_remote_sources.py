@@ -86,9 +86,8 @@ def test_a_remote_source_gives_the_dataset_of_a_local_one(tmp_path, s3_url, writ
     upload(source, s3_url)
     names = [] if given == "folder" else [name for name in os.listdir(source) if (source / name).is_file()]
     local, remote = ("/".join([str(place), *names]) for place in (source, s3_url))
-    options = {"shards": 2, "seed": 3, "name": "d"}
-    rs.make(remote, tmp_path / "ours", **options)
-    rs.make(local, tmp_path / "theirs", **options)
+    rs.make(remote, tmp_path / "ours", shards=2, seed=3, name="d")
+    rs.make(local, tmp_path / "theirs", shards=2, seed=3, name="d")
     shards = [name for name in sorted(os.listdir(tmp_path / "theirs")) if ".tfrecord-" in name]
     assert shards
     for name in shards:

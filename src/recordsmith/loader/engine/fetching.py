@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from contextlib import nullcontext
 from functools import cached_property
 from typing import Any
 
@@ -17,6 +18,7 @@ from recordsmith.loader.engine.reading_ahead import ReadAhead
 from recordsmith.loader.order.block_shuffle import BlockShuffled, block_shuffles
 from recordsmith.loader.order.read_blocks import is_read_in_order
 from recordsmith.loader.order.record_order import Order, OrderedRecords
+from recordsmith.storage.ranged.remote_object import announced_before
 from recordsmith.storage.ranged.requests import Waiting
 
 __all__ = ["Fetcher"]
@@ -68,7 +70,7 @@ class Fetcher:
         """Begin to fetch what the records at some positions need: themselves, or the windows that they are in."""
         if not len(positions):
             return
-        self._next_uses.reached(epoch, int(positions[0]))
+        self._next_uses.reached(epoch, int(positions[-1]))
         if len(self._datasets) == 1 and self._shuffles[0] is not None:
             positions = positions[[0, -1]]  # what is between them is in the same windows
             if self._order is self._shuffles[0]:
@@ -119,7 +121,9 @@ class Fetcher:
     def _of_one(self, owner: int, records: OrderedRecords) -> dict[str, Any]:
         windowed = self._windowed[owner]
         if windowed is None:
-            return self._datasets[owner][records.numbers]
+            dataset = self._datasets[owner]
+            with announced_before() if dataset.is_remote else nullcontext():
+                return dataset[records.numbers]
         places = windowed.in_windows(records)
         if len(places) <= 1:
             return windowed.columns(records)

@@ -7,8 +7,8 @@ the files do not fit into it; then, before an epoch:
 - in any other order, the uses of each block in this epoch and its first use in the next one are looked up, up to some
   million records. It is done in the background.
 
-Only the order of the uses counts. As times they are estimated from the speed so far, rather too late than too early:
-the cache takes a block whose time has passed for forgotten.
+Only the order of the uses counts, so their times are those of a clock that runs by the bytes that are read, at a low
+speed. It is set forward if the reading is even slower: the cache takes a block whose time has passed for forgotten.
 """
 
 from __future__ import annotations
@@ -30,10 +30,25 @@ __all__ = ["NextUses"]
 
 Int64s = npt.NDArray[np.int64]
 
-_SPEED = 20e6  # bytes per second, until it is measured
-_LATER = 2.0  # how many times later than by the speed so far
+_SPEED = 20e6  # bytes per second
 _MOST = 4 << 20  # uses of blocks: 8 bytes each
 _AT_ONCE = 1 << 20  # positions that are looked up at a time
+
+
+class _Clock:
+    """When a byte is read, counted over all epochs."""
+
+    def __init__(self) -> None:
+        self._begun: float | None = None
+
+    def reached(self, byte: float) -> None:
+        """Say how far the reading is: times after it are in the future."""
+        now = time.time() - byte / _SPEED
+        self._begun = now if self._begun is None else max(self._begun, now)
+
+    def time_of(self, byte: float) -> float:
+        """Return the time of a byte, in seconds since 1970."""
+        return (self._begun or time.time()) + byte / _SPEED
 
 
 class NextUses:
@@ -48,8 +63,10 @@ class NextUses:
     def __init__(self, datasets: tuple[StoredDataset, ...], order: Order, shuffles: list[BlockShuffled | None]) -> None:
         self._datasets, self._order, self._shuffles = datasets, order, shuffles
         self._epoch: int | None = None
-        self._begun, self._begun_at, self._at = 0.0, 0, 0
+        self._at = 0
+        self._clock = _Clock()
         self._record_bytes = 1.0
+        self._told: dict[str, dict[int, Callable[[int], float]]] = {}  # by file and dataset
         self._windows: dict[int, int] = {}  # by dataset: the epoch whose windows the cache knows
 
     def reached_window(self, number: int, epoch: int) -> None:
@@ -58,15 +75,15 @@ class NextUses:
         if shuffle is not None and self._windows.get(number) != epoch:
             self._windows[number] = epoch
             if not _fits_in_cache(dataset):
-                _tell_windows(dataset, shuffle, epoch)
+                self._tell_windows(dataset, shuffle, epoch)
 
     def reached(self, epoch: int, position: int) -> None:
-        """Say how far the reading is; at the beginning of an epoch, tell the cache about it."""
+        """Say up to which position records are under way; at the beginning of an epoch, tell the cache about it."""
         self._at = position
         if epoch == self._epoch:
+            self._clock.reached(self._byte(epoch, position))
             return
         self._epoch = epoch
-        self._begun, self._begun_at = time.monotonic(), position
         starts = np.cumsum([0, *(len(dataset) for dataset in self._datasets)])
         for number, (dataset, shuffle) in enumerate(zip(self._datasets, self._shuffles, strict=True)):
             if not dataset.is_remote or not dataset.places().is_plain or _fits_in_cache(dataset):
@@ -74,31 +91,55 @@ class NextUses:
             self._record_bytes = sum(index.end for index in dataset.places().indexes) / max(1, dataset.places().records)
             if shuffle is None and self._order.length + len(_block_starts(dataset)) <= _MOST:
                 first = int(starts[number])
-                in_background(lambda dataset=dataset, first=first: self._tell(dataset, first, epoch))  # type: ignore[misc]
+                in_background(lambda n=number, first=first: self._tell(n, first, epoch))  # type: ignore[misc]
 
-    def _tell(self, dataset: StoredDataset, first: int, epoch: int) -> None:
+    def _tell(self, number: int, first: int, epoch: int) -> None:
+        dataset = self._datasets[number]
         now = _Uses.of(self._order, dataset, first, epoch)
         later = _Uses.of(self._order, dataset, first, epoch + 1)
         blocks = _block_starts(dataset)
         for file, index in enumerate(dataset.places().indexes):
             if is_ranged(index.path):
-                open_object(index.path).next_use = self._clock(now, later, int(blocks[file]))
+                told = self._told.setdefault(index.path, {})  # several datasets may be parts of one file
+                told[number] = self._times(epoch, (now, later), int(blocks[file]))
+                open_object(index.path).next_use = _soonest(list(told.values()))
 
-    def _clock(self, now: _Uses, later: _Uses, first_block: int) -> Callable[[int], float]:
+    def _times(self, epoch: int, uses: tuple[_Uses, ...], first_block: int) -> Callable[[int], float]:
         length = self._order.length
 
         def when(block: int) -> float:
-            position = now.after(first_block + block, self._at)
-            if position is None:
-                position = length + (later.first(first_block + block, default=length))
-            return time.time() + (position - self._at) * self._pace() * _LATER
+            # The epoch after is known too: it begins before its own uses were looked up.
+            now = max(epoch, self._epoch or 0)
+            for number, known in enumerate(uses, epoch):
+                found = known.after(first_block + block, self._at if number == now else -1) if number >= now else None
+                if found is not None:
+                    return self._clock.time_of(self._byte(number, found))
+            return self._clock.time_of(self._byte(epoch + 2, length))
 
         return when
 
-    def _pace(self) -> float:
-        """Return how many seconds a record takes."""
-        rows, seconds = self._at - self._begun_at, time.monotonic() - self._begun
-        return seconds / rows if rows > 0 and seconds > 5 else self._record_bytes / _SPEED
+    def _byte(self, epoch: int, position: int) -> float:
+        return (epoch * self._order.length + position) * self._record_bytes
+
+    def _tell_windows(self, dataset: StoredDataset, shuffle: BlockShuffled, epoch: int) -> None:
+        """Note when each block is used after this epoch."""
+        blocks, table = shuffle.blocks, dataset.places()
+        order = shuffle.schedule(epoch + 1).order
+        total = int(blocks.sizes.sum())
+        self._clock.reached(epoch * total)
+        when = np.empty(len(blocks))
+        when[order] = self._clock.time_of((epoch + 1) * total) + np.cumsum(blocks.sizes[order]) / _SPEED
+        for file, index in enumerate(table.indexes):
+            if not is_ranged(index.path):
+                continue
+            remote = open_object(index.path)
+            expected = np.full(-(-remote.size // BLOCK), self._clock.time_of((epoch + 3) * total))
+            mine = np.flatnonzero(blocks.files == file)
+            first = np.asarray(index.offsets)[blocks.starts[mine] - table.starts[file]].astype(np.int64)
+            last = np.minimum(first + blocks.sizes[mine] - 1, remote.size - 1)
+            for edge in (first, last):
+                np.minimum.at(expected, edge // BLOCK, when[mine])
+            remote.next_use = expected.tolist().__getitem__
 
 
 class _Uses:
@@ -138,10 +179,9 @@ class _Uses:
         found = int(np.searchsorted(mine, position, side="right"))
         return int(mine[found]) if found < len(mine) else None
 
-    def first(self, block: int, default: int) -> int:
-        """Return the first position at which a block is used."""
-        found = self.after(block, -1)
-        return default if found is None else found
+
+def _soonest(times: list[Callable[[int], float]]) -> Callable[[int], float]:
+    return times[0] if len(times) == 1 else lambda block: min(when(block) for when in times)
 
 
 def _block_starts(dataset: StoredDataset) -> Int64s:
@@ -153,24 +193,3 @@ def _block_starts(dataset: StoredDataset) -> Int64s:
 def _fits_in_cache(dataset: StoredDataset) -> bool:
     remote = [open_object(index.path) for index in dataset.places().indexes if is_ranged(index.path)]
     return not remote or sum(one.size for one in remote) <= remote[0].cache().limit
-
-
-def _tell_windows(dataset: StoredDataset, shuffle: BlockShuffled, epoch: int) -> None:
-    """Note when each block is used after this epoch."""
-    blocks, table = shuffle.blocks, dataset.places()
-    order = shuffle.schedule(epoch + 1).order
-    total = int(blocks.sizes.sum())
-    when = np.empty(len(blocks))
-    when[order] = time.time() + (total + np.cumsum(blocks.sizes[order])) / _SPEED
-    for file, index in enumerate(table.indexes):
-        if not is_ranged(index.path):
-            continue
-        remote = open_object(index.path)
-        expected = np.full(-(-remote.size // BLOCK), np.inf)
-        mine = np.flatnonzero(blocks.files == file)
-        first = np.asarray(index.offsets)[blocks.starts[mine] - table.starts[file]].astype(np.int64)
-        last = np.minimum(first + blocks.sizes[mine] - 1, remote.size - 1)
-        for edge in (first, last):
-            np.minimum.at(expected, edge // BLOCK, when[mine])
-        times = np.where(np.isinf(expected), time.time() + 2 * total / _SPEED, expected).tolist()
-        remote.next_use = times.__getitem__

@@ -6,10 +6,8 @@ the size and the ETag of the listing.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import lru_cache
 
 from recordsmith.errors import ChangedFileError
 from recordsmith.storage.objects import ObjectFolder, open_folder, without_secrets
@@ -21,7 +19,6 @@ from recordsmith.storage.ranged.requests import network_failures
 __all__ = ["ListedFile", "list_files", "read_files", "read_start"]
 
 _AT_ONCE = 32
-_CLOUDS = ("AWS_", "AZURE_", "GOOGLE_", "RECORDSMITH_")
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,11 +80,4 @@ def _content(file: tuple[str, int, int]) -> bytes | Exception:
 def _place(url: str) -> tuple[ObjectFolder, str]:
     scheme, _, rest = url.partition("://")
     bucket, _, key = rest.partition("/")
-    settings = tuple(sorted(item for item in os.environ.items() if item[0].startswith(_CLOUDS)))
-    return _bucket(f"{scheme}://{bucket}", settings), key
-
-
-@lru_cache(maxsize=16)
-def _bucket(url: str, _settings: tuple[tuple[str, str], ...]) -> ObjectFolder:
-    """Return a bucket, whose connections are used again as long as the settings are the same."""
-    return open_folder(url)
+    return open_folder(f"{scheme}://{bucket}"), key

@@ -7,7 +7,7 @@ import fnmatch
 import glob
 import os
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from recordsmith.errors import RecordsmithError, list_names
 from recordsmith.storage.atomic_file import is_url
@@ -22,6 +22,7 @@ from recordsmith.storage.objects import (
     without_secrets,
 )
 from recordsmith.storage.objects.addresses import scheme_of
+from recordsmith.storage.objects.interruptible import begun
 from recordsmith.storage.objects.obstore_folder import SCHEMES
 from recordsmith.storage.ranged.remote_object import RemoteObject
 from recordsmith.storage.ranged.requests import network_failures
@@ -29,6 +30,7 @@ from recordsmith.storage.ranged.web_files import facts_of_web_file, is_web
 
 __all__ = [
     "RemoteFolder",
+    "announce_starts",
     "file_size",
     "folder_in_force",
     "is_file",
@@ -77,6 +79,14 @@ def open_object(url: str) -> RemoteObject:
 def read_remote(url: str, most: int) -> bytes:
     """Return the first bytes of an object, at most so many."""
     return open_object(url).read(0, most)
+
+
+def announce_starts(paths: Iterable[str], most: int) -> None:
+    """Begin to fetch the first bytes of all remote files among some: they are read one after the other soon."""
+    for path in paths:
+        if is_ranged(path):
+            remote = open_object(path)
+            remote.announce([(0, min(most, remote.size))])
 
 
 @contextlib.contextmanager
@@ -214,15 +224,16 @@ def resolve(url: str) -> list[str] | RemoteFolder | None:
         return _matching(url)
     name = split_url(url)[1]
     if is_web(url):
-        facts = facts_of_web_file(url, name)
-        return None if facts is None else [_known(open_folder(split_url(url)[0]), facts).url]
+        file = facts_of_web_file(url, name)
+        return None if file is None else [_known(open_folder(split_url(url)[0]), file).url]
+    given = open_folder(url.rstrip("/"))
+    listing = begun(lambda _: _in_force(given), None)  # at the same time: it may be a file, or a folder
     if name and not url.endswith("/"):
         try:
             return [_refreshed_url(url)]
         except FileNotFoundError:
             pass  # it may be a folder, or a file of a version
-    given = open_folder(url.rstrip("/"))
-    folder, facts, folders = _in_force(given)
+    folder, facts, folders = listing.result()
     if not facts and not folders:
         if name:
             above, siblings, _ = _in_force(open_folder(split_url(url)[0]))

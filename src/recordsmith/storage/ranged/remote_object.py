@@ -5,8 +5,9 @@ from __future__ import annotations
 import hashlib
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
+from contextlib import contextmanager
 from typing import Any
 
 from recordsmith.storage.objects import ObjectFolder, child_url
@@ -14,7 +15,7 @@ from recordsmith.storage.ranged.block_cache import BLOCK, BlockCache, shared_cac
 from recordsmith.storage.ranged.requests import RequestThreads, network_failures, result_of
 from recordsmith.workers.forking import renew_after_fork
 
-__all__ = ["MEMORY", "RemoteObject", "in_background", "version_of", "waits"]
+__all__ = ["MEMORY", "RemoteObject", "announced_before", "in_background", "version_of", "waits"]
 
 MEMORY = 256 << 20
 """How many bytes of blocks stay in memory, over all objects of the process."""
@@ -90,6 +91,19 @@ def waits() -> int:
     return _arrived.waits
 
 
+_thread = threading.local()
+
+
+@contextmanager
+def announced_before() -> Iterator[None]:
+    """Say that this thread only reads what was announced: then single reads do not announce what follows them."""
+    _thread.has_announced = True
+    try:
+        yield
+    finally:
+        _thread.has_announced = False
+
+
 class RemoteObject:
     """An object of a store with the ETag that it had when it was opened. Any number of threads may use one.
 
@@ -136,7 +150,7 @@ class RemoteObject:
                     continue
             whole.append(number)
         waited += self._request(whole, exact, urgent=True)
-        if len(ranges) == 1:
+        if len(ranges) == 1 and not getattr(_thread, "has_announced", False):
             self._read_on(parts[0][0], parts[-1][0])
         if not all(future.done() for _, future in waited):
             _arrived.waits += 1
@@ -144,7 +158,10 @@ class RemoteObject:
 
     def announce(self, ranges: Sequence[Range]) -> None:
         """Begin to fetch these ranges: they are asked for soon."""
-        _, missing = self._in_memory(ranges, use=False)
+        found, missing = self._in_memory(ranges)
+        if self.next_use is not None:
+            for place, _ in found:  # used from memory: the cache learns it here
+                self.cache().expect(self.name, place // BLOCK, self.next_use(place // BLOCK))
         if not missing:
             return
         long = {n for begin, end in ranges if end - begin >= BLOCK for n in (begin // BLOCK, (end - 1) // BLOCK)}
@@ -188,7 +205,7 @@ class RemoteObject:
     def _block_size(self, number: int) -> int:
         return min(BLOCK, self.size - number * BLOCK)
 
-    def _in_memory(self, ranges: Sequence[Range], *, use: bool = True) -> tuple[list[tuple[int, Buffer]], set[int]]:
+    def _in_memory(self, ranges: Sequence[Range]) -> tuple[list[tuple[int, Buffer]], set[int]]:
         """Return the blocks that are in memory, and the numbers of those that are not. Quick where all are."""
         numbers = {n for begin, end in ranges for n in range(begin // BLOCK, (end + BLOCK - 1) // BLOCK)}
         found, missing = [], set()
@@ -199,9 +216,8 @@ class RemoteObject:
                 if data is None:
                     missing.add(number)
                 else:
-                    memory.move_to_end((name, number))  # also what is used soon stays
-                    if use:
-                        found.append((number * BLOCK, data))
+                    memory.move_to_end((name, number))  # also what is only announced stays
+                    found.append((number * BLOCK, data))
         return found, missing
 
     def _looked_up(

@@ -36,3 +36,8 @@ FACTS = {"tab": 5.0}
 FACTS_FLAT = 0.8
 # Loading from an object store, shuffled, first and second epoch: times each of the others.
 REMOTE = 1.0
+# On the same Ray: times Ray Data's read_tfrecords and write_tfrecords.
+RAY_READ = 40.0
+RAY_WRITE = 20.0
+# rs.make of a million rows with engine="ray" on one node: part of the speed of engine="local".
+RAY_MAKE = 1 / 1.3

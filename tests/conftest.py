@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests.run.engines.cluster import ray_cluster  # noqa: F401 - a fixture
 from tests.storage.servers.fixtures import (  # noqa: F401 - fixtures
     azure_url,
     azurite_endpoint,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from bench.tasks import facts, load, make, memory, random_access, read, remote, startup, verify, write
+from bench.tasks import engines, facts, load, make, memory, random_access, read, remote, startup, verify, write
 
 if TYPE_CHECKING:
     from bench.results import Section
@@ -21,6 +21,7 @@ TASKS: dict[str, Callable[[Context], Section]] = {
     "make": make.run,
     "load": load.run,
     "facts": facts.run,
+    "engines": engines.run,
     "remote": remote.run,
 }
 # Tasks that have inputs of their own.

@@ -79,7 +79,7 @@ def _compare(context: Context, section: Section, subject: str, folder: Path, way
     for place, environment in ways.items():
         loaders = (OURS, LIMIT, *PEERS) if place != "S3, 20 ms" else (OURS, LIMIT)
         runs += [_Run(subject, name, place, there[name], environment) for name in loaders if name in there]
-    seconds: dict[_Key, list[list[float]]] = {}
+    seconds: dict[_Key, list[dict[str, list[float]]]] = {}
     broken: set[str] = set()
     for turn in range(context.repeats):
         for one in runs:
@@ -93,13 +93,15 @@ def _compare(context: Context, section: Section, subject: str, folder: Path, way
                 broken.add(one.loader)
                 continue
             context.workers.versions |= answer["versions"]
-            seconds.setdefault((one.loader, one.place), []).append(answer["seconds"])
+            seconds.setdefault((one.loader, one.place), []).append(answer)
     for (loader, place), turns in seconds.items():
         for number, epoch in enumerate(EPOCHS):
             if number and loader == LIMIT:
                 continue
-            times = [turn[number] for turn in turns]
-            section.figures.append(Figure(subject, loader, f"{place}, {epoch}", times, stored.records, stored.bytes))
+            times, spent = ([turn[what][number] for turn in turns] for what in ("seconds", "cpu"))
+            note = f"CPU {min(spent):.2f} s"
+            figure = Figure(subject, loader, f"{place}, {epoch}", times, stored.records, stored.bytes, note)
+            section.figures.append(figure)
     _memory(section, stored, folder, _Run(subject, OURS, "S3", there[OURS], ways["S3"]))
 
 

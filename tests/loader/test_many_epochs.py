@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 import recordsmith as rs
-from recordsmith.loader.engine.read_windows import WindowedReading
+from recordsmith.loader.fetching.read_windows import WindowedReading
 from recordsmith.loader.order import read_blocks
 from tests.loader.numbered import SCHEMA, write_numbered
 

@@ -141,7 +141,7 @@ def test_control_c(recipe: str, start: Start, quick_path: Path):
     expected, _ = uninterrupted(start, recipe, quick_path)
     out = quick_path / "out"
     run = start(recipe, out, seconds=0.2)
-    while not any(path.stat().st_size for path in (out / STAGING / "pieces").glob("*.records")):
+    while not any(path.stat().st_size for path in (out / STAGING / "pieces").glob("*/*.records")):
         time.sleep(0.01)
     run.interrupt()
     answer = run.wait()
@@ -196,7 +196,7 @@ def resumed(out: Path, **options: Any) -> dict[str, str]:
 
 def parts_of(staging: Path, piece: int) -> dict[str, Path]:
     """The files of a piece by their endings."""
-    return {"".join(path.suffixes): path for path in (staging / "pieces").glob(f"{piece:08}.*")}
+    return {"".join(path.suffixes): path for path in (staging / "pieces").glob(f"*/{piece:08}-*")}
 
 
 def damaged(data: bytes) -> dict[str, bytes | None]:
@@ -228,8 +228,10 @@ def test_a_damaged_piece_is_made_again(phase: str, file: str, damage: str, expec
 
 def test_pieces_without_a_description_do_not_count(expected, quick_path: Path):
     staging = stopped(quick_path / "out", "reading", 4)
-    for name in ("00000004.records", "00000004.keys", "00000004.json.partial", "00000007.json"):
-        (staging / "pieces" / name).write_bytes(b'{"first": 4, "la')
+    (pieces_folder,) = (staging / "pieces").iterdir()
+    attempt = "00000004-0a1b2c3d"
+    for name in (f"{attempt}.records", f"{attempt}.keys", f"{attempt}.partial", "00000007-00000008.json"):
+        (pieces_folder / name).write_bytes(b'{"first": 4, "la')
     assert resumed(quick_path / "out") == expected
 
 

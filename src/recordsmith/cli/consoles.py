@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from typing import Any, NoReturn
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 from rich.console import Console, ConsoleOptions, Group, RenderableType
@@ -12,7 +13,10 @@ from rich.segment import Segment
 
 from recordsmith.wording.visible_text import json_text, printable_lines
 
-__all__ = ["echo", "echo_annotations", "echo_json", "error_console", "output_console", "print_to"]
+if TYPE_CHECKING:
+    from recordsmith.run.engines.part import DonePart
+
+__all__ = ["echo", "echo_annotations", "echo_json", "echo_part", "error_console", "output_console", "print_to"]
 
 _WIDTH_ELSEWHERE = 120  # of a pipe or a file, which have no width of their own
 
@@ -82,6 +86,16 @@ def echo_json(document: Any) -> None:
     ]
     """
     click.echo(json_text(document).replace("##[", "\\u0023#["))
+
+
+def echo_part(part: DonePart, *, style: str) -> None:
+    """Print what one part of a run has done, and what comes next."""
+    if style == "json":
+        echo_json({"part": asdict(part)})
+        return
+    echo(str(part))
+    if not part.missing and not part.is_published:
+        echo("Next: the same command with --finish instead of --part.")
 
 
 def echo_annotations(lines: str) -> None:

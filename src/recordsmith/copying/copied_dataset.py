@@ -6,6 +6,7 @@ import os
 from dataclasses import dataclass, field
 
 from recordsmith.dataset.manifest import MANIFEST_NAME, load_manifest
+from recordsmith.run.engines.part import DonePart
 from recordsmith.run.publishing.written_dataset import MadeSplit, WrittenDataset, common_outcome
 from recordsmith.run.run import Finished
 from recordsmith.run.staging.reject_reasons import RejectReason
@@ -31,6 +32,7 @@ class CopiedDataset(WrittenDataset):
         left_out: features that are not copied.
         verbatim: True if the records have the same bytes; False if they were decoded and encoded again.
         warnings: what you should know about the copy.
+        part: what one part of the work has done, if `part` was given. There is no copy then, and `splits` is empty.
 
     >>> copied = CopiedDataset("data", {"train": MadeSplit(7, 1234, 1)}, source_rows=10, duplicates=3)
     >>> copied.rows, copied.left_behind, copied.ok
@@ -50,6 +52,7 @@ class CopiedDataset(WrittenDataset):
     left_out: tuple[str, ...] = ()
     verbatim: bool = True
     warnings: tuple[str, ...] = field(default=())
+    part: DonePart | None = None
 
     @property
     def left_behind(self) -> int:

@@ -15,6 +15,8 @@ from recordsmith.copying.copy_policy import CopyPolicy, refuse_input
 from recordsmith.dataset.inference import infer_from_files, schema_from_census, take_census
 from recordsmith.errors import RecordsmithError, SchemaError, advise, list_names
 from recordsmith.records.compression import writing_compression
+from recordsmith.run.engines.execution import EngineName, Execution
+from recordsmith.run.engines.part import DonePart
 from recordsmith.run.option_checks import (
     check_name,
     check_on_error,
@@ -23,9 +25,9 @@ from recordsmith.run.option_checks import (
     checked_workers,
     default_name,
 )
+from recordsmith.run.part_run import carry_out
 from recordsmith.run.progress import OnProgress
 from recordsmith.run.publishing.destination import open_destination, staged_path
-from recordsmith.run.run import Run
 from recordsmith.run.splits.splitting import parse_splits
 from recordsmith.schema import Schema
 from recordsmith.storage.byte_sizes import parse_size
@@ -64,6 +66,10 @@ def copy(  # noqa: PLR0913 - each is a setting of its own, and all but two have 
     name: str | None = None,
     on_error: Literal["stop", "skip", "quarantine"] = "stop",
     workers: int | None = None,
+    engine: EngineName = "local",
+    address: str | None = None,
+    part: str | None = None,
+    finish: bool = False,
     overwrite: bool = False,
     resume: bool = False,
     staging: PathLike | None = None,
@@ -102,6 +108,13 @@ def copy(  # noqa: PLR0913 - each is a setting of its own, and all but two have 
         on_error: what to do with damaged records and with those that do not fit: "stop" raises an error, "skip" leaves
             them out and counts them, "quarantine" also writes them to rejected.jsonl, with the reason.
         workers: the number of threads. The files do not depend on it.
+        engine: "local" uses this machine, "ray" a Ray cluster. The files do not depend on it. With "ray", the input and
+            the output (or `staging`) must be in folders that all machines see.
+        address: the address of the Ray cluster, or "auto"; None uses the cluster that this program is connected to, or
+            starts Ray on this machine.
+        part: do only one part of the work, such as "3/8", as one job of a job array. All parts write to the same
+            output folder. The result says which parts are missing.
+        finish: order, write, verify and publish the copy after all parts are done.
         overwrite: replace existing files.
         resume: continue a run that was interrupted.
         staging: for an output at a URL, the local folder in which the files are written before they are uploaded; None:
@@ -124,6 +137,15 @@ def copy(  # noqa: PLR0913 - each is a setting of its own, and all but two have 
     """
     place, out = out, staged_path(os.fsdecode(out), staging)
     single = _names_a_file(out)
+    execution = Execution.checked(
+        os.fsdecode(place),
+        is_file=single,
+        engine=engine,
+        address=address,
+        workers=workers,
+        part=part,
+        finish=finish,
+    )
     _check(sample=sample, take=take, on_error=on_error, seed=seed, shards=shards)
     if single:
         _check_single(out, split=split, shards=shards, infer_schema=infer_schema)
@@ -203,8 +225,10 @@ def copy(  # noqa: PLR0913 - each is a setting of its own, and all but two have 
         resumable=not single,
         allow_race=allow_race,
     ) as destination:
-        run = Run(CopyPolicy(inputs, plan, options, asked), options.output(), on_progress)
-        finished = run.execute(overwrite=overwrite, resume=resume)
+        policy = CopyPolicy(inputs, plan, options, asked)
+        finished = carry_out(policy, options.output(), execution, on_progress, overwrite=overwrite, resume=resume)
+        if isinstance(finished, DonePart):
+            return CopiedDataset(destination.place, {}, part=finished)
         if not single or finished is None:
             copied = CopiedDataset.of_folder(out)
         else:

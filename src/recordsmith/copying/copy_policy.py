@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -26,7 +26,6 @@ from recordsmith.run.staging.record_files import RecordFiles
 from recordsmith.run.staging.staging import Staging
 from recordsmith.schema import Schema
 from recordsmith.storage.ranged.opening import is_ranged
-from recordsmith.workers.threads import in_order, thread_pool
 
 __all__ = ["CopyPolicy", "refuse_input"]
 
@@ -74,11 +73,9 @@ class CopyPolicy(Policy):
             return None
         return RecordFiles([SourceFile.at(path) for path in self._inputs.files], source.identities())
 
-    def encode(self, chunks: Iterable[Chunk]) -> Iterator[EncodedChunk]:
-        """Copy the records of chunks on threads."""
-        workers = self._options.workers
-        with thread_pool(workers) as pool:
-            yield from in_order(pool, self._work.encode, chunks, ahead=workers + 1)
+    def encoder(self) -> Callable[[Chunk], EncodedChunk]:
+        """Return what copies the records of a chunk."""
+        return self._work.encode
 
     def split_of(self, chunk: Chunk) -> int:
         """Return the place of the split that a chunk's file belongs to, where splits are kept."""

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any, Generic, Self, TypeAlias, TypeVar
 from recordsmith.errors import PipelineError
 from recordsmith.loader.engine.feeding import feed
 from recordsmith.loader.engine.row_access import row_at
-from recordsmith.loader.engine.source_counts import rows_by_source
 from recordsmith.loader.frameworks.torch_states import loader_state
 from recordsmith.loader.order.shuffle_quality import ShuffleQuality, shuffle_quality
 from recordsmith.loader.pair_proof import verify_pairs
 from recordsmith.loader.plan import Batching, Plan
+from recordsmith.loader.progress.source_counts import rows_by_source
 from recordsmith.loader.session import Session
 from recordsmith.loader.skipping import Skipped
 from recordsmith.loader.state import shown_verb

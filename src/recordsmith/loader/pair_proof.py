@@ -10,8 +10,8 @@ import numpy as np
 from recordsmith.errors import PipelineError
 from recordsmith.loader.engine.cursor import Cursor
 from recordsmith.loader.engine.feeding import feed
-from recordsmith.loader.engine.fetching import Fetcher
 from recordsmith.loader.engine.row_access import RowValues, row_at
+from recordsmith.loader.fetching.record_fetching import Fetcher
 from recordsmith.loader.order.record_order import OrderedRecords
 from recordsmith.loader.plan import RECORD_NUMBERS, Plan, Rows
 from recordsmith.loader.verbs.pairs import Paired

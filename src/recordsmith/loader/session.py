@@ -7,9 +7,9 @@ from typing import Any
 
 from recordsmith.loader.engine.cursor import Cursor
 from recordsmith.loader.engine.feeding import UnknownLengthError, batch_count, feed
-from recordsmith.loader.engine.progress import Progress
 from recordsmith.loader.order.record_order import ENDLESS
 from recordsmith.loader.plan import Plan
+from recordsmith.loader.progress.progress import Progress
 from recordsmith.loader.skipping import Skipped
 from recordsmith.loader.state import place_in_state, state_of_place
 

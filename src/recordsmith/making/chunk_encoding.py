@@ -74,6 +74,9 @@ class ChunkEncoder:
         self._names = set(recipe.schema)
         self._facts = RecordFacts(recipe.schema, recipe.label, recipe.stratum, recipe.ignored)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return ChunkEncoder, (self._recipe,)
+
     def encode(self, chunk: Chunk) -> EncodedChunk:
         """Load a chunk and encode its rows; rows that do not fit the schema become rejects."""
         loaded = chunk.load()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import hashlib
 import os
 import resource
 from collections.abc import Iterable, Mapping
@@ -12,21 +11,18 @@ from types import TracebackType
 from typing import Any, Self
 
 from recordsmith import _core
-from recordsmith.dataset.manifest import MANIFEST_NAME, Manifest, load_manifest, manifest_text
-from recordsmith.errors import EncodeError, RecordsmithError, list_names
+from recordsmith.errors import EncodeError, RecordsmithError
+from recordsmith.making.added_split import AddedSplit, shard_entry
 from recordsmith.records.compression import writing_compression
 from recordsmith.records.row_writing import RowWriter
 from recordsmith.records.writer import RecordWriter
 from recordsmith.run.full_disk import explained
 from recordsmith.run.option_checks import check_name, check_shards
-from recordsmith.run.publishing.descriptions import TFDS_DESCRIPTIONS, description_files
 from recordsmith.run.publishing.destination import open_destination
-from recordsmith.run.publishing.publishing import index_names, refuse_existing
 from recordsmith.run.shards.shard_writing import shard_name
 from recordsmith.run.splits.splitting import parse_splits
 from recordsmith.schema import Schema
 from recordsmith.schema.native import compile_plan
-from recordsmith.storage.atomic_file import write_text_atomically
 from recordsmith.storage.publication import Publication, complete
 
 __all__ = ["DatasetWriter", "write"]
@@ -132,11 +128,14 @@ class DatasetWriter:
         )
         self._folder = self._destination.path
         self._publication = Publication(self._folder, overwrite=overwrite)
+        self._added = AddedSplit(self._folder, name, self._split, self._compression, by="rs.write")
         try:
             complete(self._folder)
-            self._old_manifest(overwrite=overwrite)  # refuses before anything is written
+            self._added.look(overwrite=overwrite)  # refuses before anything is written
+            self._added.check_schema(schema)
             self._publication.__enter__()
-            self._old = self._old_manifest(overwrite=overwrite)  # nobody else changes them from here on
+            self._added.look(overwrite=overwrite)  # nobody else changes them from here on
+            self._added.check_schema(schema)
             for file in self._files:
                 self._writers.append(RecordWriter(self._publication.new_file(file), self._compression))
         except BaseException as error:
@@ -201,7 +200,10 @@ class DatasetWriter:
                 for writer in self._writers:
                     writer.close()
                 written = zip(self._files, self._writers, strict=True)
-                self._publish([self._entry(file, writer) for file, writer in written])
+                entries = [
+                    shard_entry(self._publication.new_file(file), file, writer.records) for file, writer in written
+                ]
+                self._added.publish(self._publication, self._schema, entries, description=self._description)
                 self._publication.discard()
             self._destination.publish()
             self._stack.close()
@@ -240,63 +242,6 @@ class DatasetWriter:
         for number, writer in enumerate(self._writers):
             writer.write_every(frames, offsets, (number - self._count) % count, count)
         self._count += rows
-
-    def _publish(self, shards: list[dict[str, Any]]) -> None:
-        """Replace the split and the descriptions of the whole dataset, in one switch."""
-        facts = {"records": self._count, "bytes": sum(shard["bytes"] for shard in shards), "shards": shards}
-        before = {} if self._old is None else self._old.document["splits"]
-        others = {name: split for name, split in before.items() if name != self._split}
-        splits = {**others, self._split: facts}
-        texts, _ = description_files(self._name, self._schema, splits, self._description, compression=self._compression)
-        replaced = [] if self._old is None or self._split not in before else self._old.splits[self._split].shards
-        old = [name for shard in replaced for name in (shard.name, *index_names(shard.name))]
-        listed = [] if self._old is None else [name for name in self._old.files if name not in texts]
-        # What describes the dataset is written again; what belongs to other records, such as a vocabulary, stays.
-        kept = [name for name in listed if others and name not in TFDS_DESCRIPTIONS]
-        old += [name for name in (*listed, *TFDS_DESCRIPTIONS) if name not in kept]
-        made = {"by": "rs.write", "files": sorted([*texts, *kept])}
-        texts[MANIFEST_NAME] = manifest_text(self._name, self._schema, splits, made=made)
-        for file, text in texts.items():
-            write_text_atomically(self._publication.new_file(file), text)
-        self._publication.commit([*self._files, *texts], old)
-
-    def _entry(self, file: str, writer: RecordWriter) -> dict[str, Any]:
-        path = self._publication.new_file(file)
-        with open(path, "rb") as opened:
-            digest = hashlib.file_digest(opened, "sha256").hexdigest()
-        return {"file": file, "records": writer.records, "bytes": os.path.getsize(path), "sha256": digest}
-
-    def _old_manifest(self, *, overwrite: bool) -> Manifest | None:
-        """Return the manifest of the dataset that is in the folder, if the split may be added to it or replaced."""
-        path = os.path.join(self._folder, MANIFEST_NAME)
-        if not os.path.isfile(path):
-            if not overwrite:
-                refuse_existing(self._folder)
-            return None
-        manifest = load_manifest(path)
-        splits = manifest.splits
-        if self._split in splits and not overwrite:
-            raise RecordsmithError(
-                f"The dataset already has a split {self._split!r}.",
-                path=self._folder,
-                found=f"the splits {list_names(splits)}",
-                advice="Choose another split or folder, or give overwrite=True to replace it.",
-            )
-        if set(splits) - {self._split}:
-            if manifest.name != self._name:
-                raise RecordsmithError(
-                    "The dataset in this folder has another name.",
-                    path=path,
-                    found=manifest.name,
-                    expected=self._name,
-                )
-            if manifest.schema != self._schema:
-                raise RecordsmithError(
-                    "The dataset in this folder has another schema, and all splits share one.",
-                    path=path,
-                    advice="Write to another folder, or write all splits again.",
-                )
-        return manifest
 
 
 def _too_many_shards(shards: int) -> RecordsmithError:

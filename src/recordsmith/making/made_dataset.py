@@ -8,6 +8,7 @@ from typing import Any
 
 from recordsmith.dataset.manifest import MANIFEST_NAME, Manifest, load_manifest
 from recordsmith.errors import SchemaError, list_names
+from recordsmith.run.engines.part import DonePart
 from recordsmith.run.publishing.written_dataset import MadeSplit, WrittenDataset, common_outcome
 from recordsmith.run.staging.reject_reasons import RejectReason
 from recordsmith.run.staging.staging import REJECTED_NAME
@@ -38,6 +39,7 @@ class MadeDataset(WrittenDataset):
         left_out: columns of the source that the schema does not have.
         warnings: what you should know before you train on it.
         rejected_path: the file with the rejected rows, if there is one.
+        part: what one part of the work has done, if `part` was given. There is no dataset then, and `splits` is empty.
 
     >>> MadeDataset("data", "pets", {"train": MadeSplit(10, 1234, 1)}, source_rows=11, rejects=1).ok
     False
@@ -60,6 +62,7 @@ class MadeDataset(WrittenDataset):
     left_out: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     rejected_path: str | None = None
+    part: DonePart | None = None
 
     @property
     def weights_by_name(self) -> dict[str, float]:

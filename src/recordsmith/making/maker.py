@@ -14,11 +14,14 @@ from recordsmith.making.made_dataset import MadeDataset
 from recordsmith.making.making_policy import MakingPolicy
 from recordsmith.making.options import MakeOptions
 from recordsmith.making.preprocessing.preprocessor import Preprocessor
+from recordsmith.run.engines.execution import EngineName, Execution
+from recordsmith.run.engines.part import DonePart
 from recordsmith.run.option_checks import default_name
+from recordsmith.run.part_run import carry_out
 from recordsmith.run.policy import OnError
 from recordsmith.run.progress import OnProgress
 from recordsmith.run.publishing.destination import open_destination, staged_path
-from recordsmith.run.run import Run, refuse_output
+from recordsmith.run.run import refuse_output
 from recordsmith.schema import Packed, Schema, Sparse
 from recordsmith.storage.publication import complete
 from recordsmith.workers.progress_display import making_progress
@@ -52,6 +55,10 @@ def make(  # noqa: PLR0913 - each is a setting of its own, and all but two have 
     on_error: OnError = "quarantine",
     max_rejects: float = 0.2,
     workers: int | None = None,
+    engine: EngineName = "local",
+    address: str | None = None,
+    part: str | None = None,
+    finish: bool = False,
     overwrite: bool = False,
     resume: bool = False,
     staging: PathLike | None = None,
@@ -93,6 +100,13 @@ def make(  # noqa: PLR0913 - each is a setting of its own, and all but two have 
             "skip" leaves it out and counts it, "stop" raises an error.
         max_rejects: the maximum share of rejected rows. The run stops if there are more.
         workers: the number of threads, or of processes for `map`. The files do not depend on it.
+        engine: "local" uses this machine, "ray" a Ray cluster. The files do not depend on it. With "ray", the source
+            and the output (or `staging`) must be in folders that all machines see.
+        address: the address of the Ray cluster, or "auto"; None uses the cluster that this program is connected to, or
+            starts Ray on this machine.
+        part: do only one part of the work, such as "3/8", as one job of a job array. All parts write to the same
+            output folder. The result says which parts are missing.
+        finish: order, write, verify and publish the dataset after all parts are done.
         overwrite: replace an existing dataset.
         resume: continue a run that was interrupted.
         staging: for an output at a URL, the local folder in which the files are written before they are uploaded; None:
@@ -112,6 +126,9 @@ def make(  # noqa: PLR0913 - each is a setting of its own, and all but two have 
     >>> sorted(row["n"].item() for row in rs.open(folder))
     [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]
     """
+    execution = Execution.checked(
+        os.fsdecode(out), engine=engine, address=address, workers=workers, part=part, finish=finish
+    )
     options = MakeOptions.checked(
         name=default_name(staged_path(os.fsdecode(out))) if name is None else name,
         split=split,
@@ -141,7 +158,7 @@ def make(  # noqa: PLR0913 - each is a setting of its own, and all but two have 
         path = destination.path
         # What is whole and checked needs its source no more, which may be gone, or may be what is being replaced.
         if not (complete(path) and resume and _is_made(path)):
-            if not overwrite and not resume:
+            if not overwrite and not resume and not execution.in_parts:
                 refuse_output(path)
             given = _as_source(source, schema)
             if drop_unlabelled:
@@ -149,7 +166,11 @@ def make(  # noqa: PLR0913 - each is a setting of its own, and all but two have 
             if not merge_splits:
                 options = options.keeping(given.splits, divided=split is not None)
             policy = MakingPolicy(given, schema, options)
-            Run(policy, options.output(path), on_progress or bar).execute(overwrite=overwrite, resume=resume)
+            done = carry_out(
+                policy, options.output(path), execution, on_progress or bar, overwrite=overwrite, resume=resume
+            )
+            if isinstance(done, DonePart):
+                return MadeDataset(destination.place, options.name, {}, part=done)
         made = MadeDataset.of_folder(path)
         destination.publish(on_progress or bar)
         rejected = None if made.rejected_path is None else destination.shown(made.rejected_path)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterator
 from itertools import islice
 from typing import Any
 
@@ -10,8 +10,7 @@ from recordsmith.errors import EncodeError, RecordsmithError, SchemaError, advis
 from recordsmith.formats.source import Chunk, Source
 from recordsmith.making import mapping
 from recordsmith.making.balance.balancing import check_balance
-from recordsmith.making.chunk_encoding import Recipe
-from recordsmith.making.chunk_work import encode_chunks
+from recordsmith.making.chunk_encoding import ChunkEncoder, Recipe
 from recordsmith.making.labels.class_names import named_labels
 from recordsmith.making.labels.label_names import check_label_names
 from recordsmith.making.labels.label_translation import Translations, label_translations
@@ -69,6 +68,8 @@ class MakingPolicy(Policy):
             changes=options.preprocess,
             warnings=warnings,
             dropped_because="dropped by the map function",
+            is_python=options.function is not None,
+            functions=tuple(given for given in (options.function, options.group) if callable(given)),
         )
         self._check()
 
@@ -78,9 +79,9 @@ class MakingPolicy(Policy):
         yield from first
         yield from self._other_chunks if first else self._source.chunks()
 
-    def encode(self, chunks: Iterable[Chunk]) -> Iterator[EncodedChunk]:
-        """Encode chunks on threads, or in processes for a map function."""
-        return encode_chunks(self._recipe, chunks, self._options.workers)
+    def encoder(self) -> Callable[[Chunk], EncodedChunk]:
+        """Return what encodes a chunk by the recipe."""
+        return ChunkEncoder(self._recipe).encode
 
     def split_of(self, chunk: Chunk) -> int:
         """Return the place of the split that a chunk's rows stay in, where splits are kept."""

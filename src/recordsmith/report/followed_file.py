@@ -21,6 +21,7 @@ class FollowedFile:
         path: the file.
         datasets: how many datasets and loaders were followed.
         trained_on: how many of them a model is trained on.
+        arrays: how many calls train a model on arrays or tables.
         models: how many models are compiled or trained.
         readers: how many calls of parsers were understood.
         writers: how many places build records.
@@ -32,6 +33,7 @@ class FollowedFile:
     path: str
     datasets: int = 0
     trained_on: int = 0
+    arrays: int = 0
     models: int = 0
     readers: int = 0
     writers: int = 0
@@ -58,6 +60,7 @@ class FollowedFile:
             parts.append(f"{count_text(self.datasets, 'dataset')} followed")
             parts += [f"{self.trained_on:,} trained on"] if self.trained_on else []
         counts = (
+            (self.arrays, "training on arrays", "trainings on arrays"),
             (self.models, "model"),
             (self.readers, "parser"),
             (self.writers, "kind of record", "kinds of record"),

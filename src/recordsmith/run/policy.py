@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
@@ -77,6 +77,8 @@ class Policy(ABC):
         changes: what is fitted on the training split, and done to the records when they are written.
         warnings: what should be known about the dataset.
         dropped_because: why rows are counted as dropped, after their number.
+        is_python: encoding runs Python code of the user's, in processes.
+        functions: the user's functions that encoding calls.
     """
 
     source: Source
@@ -88,14 +90,16 @@ class Policy(ABC):
     changes: tuple[Change, ...] = ()
     warnings: list[str] = field(default_factory=list)
     dropped_because: str = "dropped"
+    is_python: bool = False
+    functions: tuple[Callable[..., Any], ...] = ()
 
     def chunks(self) -> Iterator[Chunk]:
         """Give all chunks of the source."""
         return self.source.chunks()
 
     @abstractmethod
-    def encode(self, chunks: Iterable[Chunk]) -> Iterator[EncodedChunk]:
-        """Encode chunks, and give the results in the same order."""
+    def encoder(self) -> Callable[[Chunk], EncodedChunk]:
+        """Return what encodes a chunk. Several threads may use it, and it can be pickled."""
 
     def split_of(self, chunk: Chunk) -> int:  # noqa: ARG002 - where splits are not kept, chunks have none
         """Return the place of the split that a chunk's rows stay in, where splits are kept."""

@@ -8,14 +8,13 @@ checking     and read back
 publishing   everything moves into place, the manifest last
 
 Each step is a function of the ones before it and of the plan, so a killed run continues from what is on disk and ends
-with the same bytes.
+with the same bytes. Who does the work of the steps is decided by an engine (`run.engines`).
 """
 
 from __future__ import annotations
 
 import contextlib
 import os
-from collections import deque
 from collections.abc import Iterator
 from dataclasses import asdict
 from importlib.metadata import version
@@ -24,19 +23,20 @@ from typing import Any, NamedTuple
 from recordsmith.dataset.class_weights import class_weights
 from recordsmith.dataset.manifest import MANIFEST_NAME, load_manifest, manifest_text
 from recordsmith.errors import RecordsmithError, advise
-from recordsmith.formats.source import Chunk
+from recordsmith.run.engines.engine import Engine, NumberedChunk, StagingWork
+from recordsmith.run.engines.local_engine import LocalEngine
 from recordsmith.run.full_disk import explained
 from recordsmith.run.memory import release_memory
 from recordsmith.run.policy import OrderedSplit, Output, Policy
 from recordsmith.run.progress import OnProgress, Progress
 from recordsmith.run.publishing.descriptions import description_files
 from recordsmith.run.publishing.publishing import publish, refuse_existing, refuse_file
-from recordsmith.run.shards.shard_writing import Shard, ShardWriter, plan_shards, write_shards
+from recordsmith.run.shards.shard_writing import Shard, ShardWriter, plan_shards
 from recordsmith.run.splits.split_order import SplitOrder
 from recordsmith.run.splits.splitting import SplitPlan
 from recordsmith.run.staging.plan_differences import differences
 from recordsmith.run.staging.reject_reasons import most_common_reasons
-from recordsmith.run.staging.staging import REJECTED_NAME, Staging
+from recordsmith.run.staging.staging import CHECKED, REJECTED_NAME, Staging
 from recordsmith.storage.publication import Publication, complete, unfinished_run
 from recordsmith.wording.numbers import count_text
 
@@ -64,11 +64,15 @@ class Run:
         policy: what is written.
         output: where it is written.
         on_progress: called from time to time.
+        engine: does the work; None: the threads of this machine.
     """
 
-    def __init__(self, policy: Policy, output: Output, on_progress: OnProgress | None = None) -> None:
+    def __init__(
+        self, policy: Policy, output: Output, on_progress: OnProgress | None = None, engine: Engine | None = None
+    ) -> None:
         self._policy = policy
         self._output = output
+        self._engine = engine or LocalEngine(output.workers)
         self._report = on_progress or (lambda _: None)
         self._writing = False  # everything is ordered and fitted: what fails now is the disk's fault
 
@@ -83,7 +87,7 @@ class Run:
             return None
         existed = os.path.isdir(publication.folder)
         if resumed:
-            staging = Staging.resume(publication, self._policy.plan)
+            staging = Staging.resume(publication, self._policy.plan, self._engine.each)
         else:
             if not overwrite:
                 refuse_output(output.path, is_file=output.is_file)
@@ -92,7 +96,7 @@ class Run:
             with explained(output.path, resumable=not output.is_file):
                 if not staging.complete:
                     self._read(staging)
-                return self._finish(staging)
+                return self._finish(staging, thorough=True)
         except BaseException as error:
             if not publication.is_committed and self._is_pointless(staging, error):
                 staging.remove()
@@ -130,37 +134,43 @@ class Run:
     # --- staging ---
 
     def _read(self, staging: Staging) -> None:
-        policy, size = self._policy, self._policy.source.size_bytes
-        waiting: deque[tuple[int, int]] = deque()  # the numbers and splits of chunks that are being encoded
-        for encoded in policy.encode(self._missing_chunks(staging, waiting)):
-            number, encoded.split = waiting.popleft()
-            staging.append(number, encoded)
+        missing = (chunk for chunk in self._all_chunks() if not staging.has(chunk.number))
+        for _ in self._engine.stage(staging, self._staging_work(), missing):
             self._check_rejects(staging, at_end=False)
-            counts = staging.counts
-            self._report(
-                Progress(
-                    "reading",
-                    counts["source_rows" if size is None else "source_bytes"],
-                    policy.source.row_count if size is None else size,
-                    "rows" if size is None else "bytes",
-                    staging.rows,
-                    staging.bytes or counts["source_bytes"],
-                    counts["rejects"],
-                )
-            )
+            self._say_read(staging)
         self._check_rejects(staging, at_end=True)
         if staging.rows == 0:
             raise self._no_record(staging)
         staging.finish_chunks(self._chunks)
         release_memory()
 
-    def _missing_chunks(self, staging: Staging, waiting: deque[tuple[int, int]]) -> Iterator[Chunk]:
+    def _staging_work(self) -> StagingWork:
+        policy = self._policy
+        source = policy.source
+        return StagingWork(
+            policy.encoder(), policy.is_python, policy.functions, source.size_bytes, carries_data=source.sequential
+        )
+
+    def _all_chunks(self) -> Iterator[NumberedChunk]:
         self._chunks = 0
         for number, chunk in enumerate(self._policy.chunks()):
             self._chunks = number + 1
-            if not staging.has(number):
-                waiting.append((number, self._policy.split_of(chunk)))
-                yield chunk
+            yield NumberedChunk(number, chunk, self._policy.split_of(chunk))
+
+    def _say_read(self, staging: Staging) -> None:
+        counts, source = staging.counts, self._policy.source
+        size = source.size_bytes
+        self._report(
+            Progress(
+                "reading",
+                counts["source_rows" if size is None else "source_bytes"],
+                source.row_count if size is None else size,
+                "rows" if size is None else "bytes",
+                staging.rows,
+                staging.bytes or counts["source_bytes"],
+                counts["rejects"],
+            )
+        )
 
     def _check_rejects(self, staging: Staging, *, at_end: bool) -> None:
         rejects, rows, most = staging.counts["rejects"], staging.counts["source_rows"], self._output.max_rejects
@@ -189,42 +199,88 @@ class Run:
 
     # --- from staged records to shards ---
 
-    def _finish(self, staging: Staging) -> Finished:
+    def _finish(self, staging: Staging, *, thorough: bool) -> Finished:
         policy, output = self._policy, self._output
-        self._say("ordering", staging)
-        ordered = policy.order(staging)
+        ordered, writer = self._ordered(staging)
         policy.warnings += [f"The split {name!r} is empty." for name, (order, _) in ordered.items() if not order.rows]
         training = SplitPlan(dict.fromkeys(ordered, 1.0)).training
-        writer = ShardWriter(
-            staging,
-            policy.records(staging),
-            policy.schema,
-            policy.changes,
-            compression=output.compression,
-            ignored=policy.provenance,
-        )
         shards = {name: self._shards(order) for name, (order, _) in ordered.items()}
-        done = staging.shards_done()
+        done = staging.shards_done(self._engine.each, thorough=thorough)
+        staging.remove_other_shards(done)
         left = {name for name, split in shards.items() if any(shard.file not in done for shard in split)}
         if policy.changes:
             left.add(training)  # which is read for fitting
-        writer.fill_buckets((order for name, (order, _) in ordered.items() if name in left), workers=output.workers)
+        orders = (order for name, (order, _) in ordered.items() if name in left)
+        if self._engine.is_remote:
+            writer.deal_buckets(staging, orders, self._engine.each)
+        else:
+            writer.fill_buckets(staging, orders, workers=output.workers)
         release_memory()
         if policy.changes:
             self._say("fitting", staging)
             writer.fit(ordered[training].order)
         self._writing = True
-        entries = write_shards(
-            writer,
-            [shard for split in shards.values() for shard in split],
-            done,
-            workers=output.workers,
-            say=lambda phase, done, total: self._say(phase, staging, done, total),
-        )
+        every = [shard for split in shards.values() for shard in split]
+        if thorough:
+            done = {name: {**entry, CHECKED: False} for name, entry in done.items()}
+        entries = self._write(staging, writer, every, done)
         splits = {
             name: _described(split, [entries[shard.file] for shard in shards[name]]) for name, split in ordered.items()
         }
         return self._publish(staging, writer, splits, splits[training])
+
+    def _ordered(self, staging: Staging) -> tuple[dict[str, OrderedSplit], ShardWriter]:
+        policy = self._policy
+        self._say("ordering", staging)
+        ordered = policy.order(staging)
+        writer = ShardWriter(
+            staging,
+            policy.records(staging),
+            policy.schema,
+            policy.changes,
+            compression=self._output.compression,
+            ignored=policy.provenance,
+        )
+        return ordered, writer
+
+    def _write(
+        self,
+        staging: Staging,
+        writer: ShardWriter,
+        shards: list[Shard],
+        entries: dict[str, dict[str, Any]],
+        *,
+        note: bool = False,
+    ) -> dict[str, dict[str, Any]]:
+        """Write the shards that have no entry yet, then read back those that were not; return the entries of all.
+
+        Args:
+            staging: the folder.
+            writer: what writes and checks one.
+            shards: all of them.
+            entries: of those that are finished, by file.
+            note: note which ones were read back, so that nobody does it again.
+        """
+        total = sum(shard.rows for shard in shards)
+        waiting = [shard for shard in shards if shard.file not in entries]
+        unchecked = [shard for shard in shards if not entries.get(shard.file, {}).get(CHECKED)]
+        made = {shard.file: _without_note(entries[shard.file]) for shard in shards if shard.file in entries}
+        done = total - sum(shard.rows for shard in waiting)
+        self._say("writing", staging, done, total)
+        for shard, (entry, attempt) in self._engine.each(writer.write, waiting):
+            staging.adopt_shard(entry, attempt)
+            made[shard.file] = entry
+            done += shard.rows
+            self._say("writing", staging, done, total)
+        writer.forget()
+        done = total - sum(shard.rows for shard in unchecked)
+        self._say("checking", staging, done, total)
+        for shard, _ in self._engine.each(writer.check, unchecked):
+            if note:
+                staging.note_checked(made[shard.file])
+            done += shard.rows
+            self._say("checking", staging, done, total)
+        return made
 
     def _shards(self, order: SplitOrder) -> list[Shard]:
         output = self._output
@@ -307,6 +363,11 @@ def refuse_output(out: str, *, is_file: bool = False) -> None:
     if Staging.exists(out):
         raise unfinished_run(out)
     refuse_existing(out)
+
+
+def _without_note(entry: dict[str, Any]) -> dict[str, Any]:
+    """Return the entry of a shard as the manifest has it."""
+    return {name: value for name, value in entry.items() if name != CHECKED}
 
 
 def _described(split: OrderedSplit, entries: list[dict[str, Any]]) -> dict[str, Any]:

@@ -514,7 +514,7 @@ def begin(photos: str, *words: str, out: str = "out") -> subprocess.Popen[str]:
         start_new_session=True,
     )
     pieces = Path(out, ".recordsmith-making", "pieces")
-    while process.poll() is None and not any(path.stat().st_size for path in pieces.glob("*.records")):
+    while process.poll() is None and not any(path.stat().st_size for path in pieces.glob("*/*.records")):
         time.sleep(0.01)
     return process
 

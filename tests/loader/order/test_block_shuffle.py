@@ -13,7 +13,8 @@ import pytest
 
 import recordsmith as rs
 from recordsmith.dataset.compressed import open_indexed
-from recordsmith.loader.engine import feeding, read_windows
+from recordsmith.loader.engine import feeding
+from recordsmith.loader.fetching import read_windows
 from recordsmith.loader.order import read_blocks
 from recordsmith.loader.order.block_shuffle import BlockShuffled
 from recordsmith.loader.order.read_blocks import Blocks

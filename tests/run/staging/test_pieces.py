@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ import recordsmith as rs
 from recordsmith import _core
 from recordsmith.run.staging import pieces
 from recordsmith.run.staging.encoded_chunk import Classes, EncodedChunk
-from recordsmith.run.staging.pieces import Piece, PieceWriter, find_pieces
+from recordsmith.run.staging.pieces import Piece, PieceWriter, descriptions, remove_others, without_overlap
 from tests.formats.made_sources import file_digests, labelled
 
 
@@ -36,10 +37,17 @@ def write(folder: Path, first: int, *chunks: EncodedChunk) -> Piece:
     return piece
 
 
+def find_pieces(folder: Path) -> list[Piece]:
+    """What a resumed run finds; all other files are removed."""
+    found = without_overlap(map(Piece.load, descriptions(str(folder))))
+    remove_others(str(folder), found)
+    return found
+
+
 def test_what_was_written_is_found(tmp_path: Path) -> None:
     later = write(tmp_path, 3, chunk(b"d", label="dog"))
     first = write(tmp_path, 0, chunk(b"a", b"b"), chunk(b"c", label="dog"))
-    assert find_pieces(str(tmp_path)) == [first, later]
+    assert find_pieces(tmp_path) == [first, later]
     assert (first.first, first.last, first.rows, first.counts["source_rows"]) == (0, 2, 3, 3)
     assert first.classes == ["cat", "dog"]
     keys = first.keys()
@@ -50,8 +58,44 @@ def test_what_was_written_is_found(tmp_path: Path) -> None:
 def test_a_piece_that_overlaps_another_is_dropped(tmp_path: Path) -> None:
     first = write(tmp_path, 0, chunk(b"a"), chunk(b"b"))
     write(tmp_path, 1, chunk(b"b"))
-    assert find_pieces(str(tmp_path)) == [first]
-    assert {path.name.split(".")[0] for path in tmp_path.iterdir()} == {"00000000"}
+    assert find_pieces(tmp_path) == [first]
+    assert {path.name.split("-")[0] for path in tmp_path.iterdir()} == {"00000000"}
+    assert len(list(tmp_path.iterdir())) == 3, "records, keys and the description"
+
+
+def test_of_overlapping_pieces_the_longer_one_stays(tmp_path: Path) -> None:
+    write(tmp_path, 0, chunk(b"a"))
+    longer = write(tmp_path, 0, chunk(b"a"), chunk(b"b"))
+    later = write(tmp_path, 2, chunk(b"c"))
+    assert find_pieces(tmp_path) == [longer, later]
+
+
+def test_two_attempts_leave_one_piece(tmp_path: Path) -> None:
+    """Whoever is first counts; the files of the other are removed, and it takes those of the first."""
+    slow, quick = (PieceWriter(str(tmp_path), 4) for _ in range(2))
+    for writer in (slow, quick):
+        writer.add(chunk(b"a", b"b"))
+    first = quick.close()
+    files = sorted(tmp_path.iterdir())
+    assert slow.close() == first
+    assert sorted(tmp_path.iterdir()) == [path for path in files if path.name[:17] != os.path.basename(slow._path)]
+    assert find_pieces(tmp_path) == [first]
+
+
+def test_an_attempt_replaces_a_damaged_piece(tmp_path: Path) -> None:
+    damaged = write(tmp_path, 0, chunk(b"a"))
+    Path(f"{damaged.path}.keys").write_bytes(b"")
+    whole = write(tmp_path, 0, chunk(b"a"))
+    assert find_pieces(tmp_path) == [whole]
+
+
+@pytest.mark.parametrize("files", ["../00000000-00000000", "/etc/passwd", "00000000-0000000g", ""])
+def test_a_description_names_files_of_its_folder_alone(files: str, tmp_path: Path) -> None:
+    write(tmp_path, 0, chunk(b"a"))
+    (path,) = descriptions(str(tmp_path))
+    document = json.loads(Path(path).read_text())
+    Path(path).write_text(json.dumps({**document, "files": files}))
+    assert find_pieces(tmp_path) == []
 
 
 def test_a_chunk_that_was_half_written_is_not_in_the_piece(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -70,7 +114,7 @@ def test_a_chunk_that_was_half_written_is_not_in_the_piece(tmp_path: Path, monke
     piece = writer.close()
     assert piece is not None
     assert (piece.last, piece.rows, os.path.getsize(piece.records)) == (1, 1, 17)
-    assert find_pieces(str(tmp_path)) == [piece]
+    assert find_pieces(tmp_path) == [piece]
 
 
 def test_a_piece_without_a_chunk_leaves_nothing(tmp_path: Path) -> None:

@@ -9,10 +9,12 @@ import click
 from recordsmith.cli.commands.options import (
     compression_option,
     drop_option,
+    engine_options,
     format_option,
     name_option,
     names_option,
     on_error_option,
+    part_options,
     read_names,
     remote_options,
     resume_option,
@@ -135,6 +137,8 @@ def sample_option(_ctx: click.Context | None, _param: click.Parameter | None, va
 @click.option("--overwrite", is_flag=True, help="Replace existing files or an unfinished run.")
 @resume_option
 @workers_option
+@engine_options
+@part_options
 @format_option("The format of the summary.")
 @click.pass_context
 def copy(ctx: click.Context, /, *, sources: tuple[str, ...], output: str, style: str, **options: Any) -> None:
@@ -147,7 +151,7 @@ def copy(ctx: click.Context, /, *, sources: tuple[str, ...], output: str, style:
 
     Exit codes: 0 all requested records were copied, 1 some could not be copied, 2 nothing was written.
     """
-    from recordsmith.cli.consoles import echo_json, output_console, print_to
+    from recordsmith.cli.consoles import echo_json, echo_part, output_console, print_to
     from recordsmith.cli.resuming import resumable
     from recordsmith.copying.copy import copy as copy_dataset
     from recordsmith.dataset.schema_source import find_schema
@@ -159,6 +163,9 @@ def copy(ctx: click.Context, /, *, sources: tuple[str, ...], output: str, style:
     options["features"] = options["features"] or None
     with resumable(output, options["staging"]), making_progress(lines=True) as on_progress:
         copied = copy_dataset(list(sources), output, on_progress=on_progress, **options)
+    if copied.part is not None:
+        echo_part(copied.part, style=style)
+        return
     if style == "json":
         echo_json(copied_json(copied))
     else:

@@ -16,9 +16,11 @@ from recordsmith.cli.commands.make_values import (
 from recordsmith.cli.commands.options import (
     NearChoice,
     compression_option,
+    engine_options,
     format_option,
     name_option,
     on_error_option,
+    part_options,
     remote_options,
     resume_option,
     seed_option,
@@ -43,6 +45,8 @@ Examples:
   recordsmith make 'logs/*.parquet' -o data --balance undersample --map mine:clean --workers 4
   recordsmith make photos/ -o data --resize 224x224 --resume
   recordsmith make photos/ -o s3://bucket/data --staging /scratch
+  recordsmith make /shared/photos -o /shared/data --engine ray --address auto
+  recordsmith make /shared/photos -o /shared/data --part 3/8
 """
 
 # What goes to the source, if it was given, by the names that sources have for it.
@@ -63,7 +67,7 @@ _OF_THE_SOURCE = {
 _OF_THE_RUN = (
     *("schema", "name", "split", "stratify", "group", "merge_splits", "drop_unlabelled", "seed", "balance"),
     *("shards", "shard_size", "cast", "on_error", "max_rejects", "workers", "overwrite", "resume"),
-    *("staging", "allow_race"),
+    *("staging", "allow_race", "engine", "address", "part", "finish"),
 )
 # The kinds that take their types from a schema; the rows of other sources are compared with it later.
 _WITH_SCHEMA = ("csv", "jsonl", "parquet", "arrays", "tfrecords")
@@ -225,6 +229,8 @@ class _UnderHeadings(click.Command):
 @shard_size_option
 @compression_option("none", "gzip", "zlib")
 @workers_option
+@engine_options
+@part_options
 @click.pass_context
 def make(ctx: click.Context, /, *, sources: tuple[str, ...], output: str, style: str, **options: Any) -> None:
     """Make a dataset of TFRecord files, split and shuffled, with a description beside them.
@@ -237,7 +243,7 @@ def make(ctx: click.Context, /, *, sources: tuple[str, ...], output: str, style:
     continues where the run stopped, and the files are the same. Exit codes: 0 all rows were written, 1 some rows
     were rejected, 2 nothing was made.
     """
-    from recordsmith.cli.consoles import echo_json, output_console, print_to
+    from recordsmith.cli.consoles import echo_json, echo_part, output_console, print_to
     from recordsmith.cli.resuming import resumable
     from recordsmith.dataset.schema_source import find_schema
     from recordsmith.making.maker import make as make_dataset
@@ -267,6 +273,9 @@ def make(ctx: click.Context, /, *, sources: tuple[str, ...], output: str, style:
             **{name: options[name] for name in _OF_THE_RUN},
             on_progress=on_progress,
         )
+    if made.part is not None:
+        echo_part(made.part, style=style)
+        return
     if style == "json":
         echo_json(made_json(made))
     else:

@@ -14,11 +14,13 @@ __all__ = [
     "NearChoice",
     "compression_option",
     "drop_option",
+    "engine_options",
     "files_of_split_option",
     "format_option",
     "name_option",
     "names_option",
     "on_error_option",
+    "part_options",
     "read_names",
     "remote_options",
     "resume_option",
@@ -113,11 +115,43 @@ def on_error_option(explanation: str, *choices: str, default: str) -> Callable[[
     return click.option("--on-error", type=NearChoice(choices), default=default, show_default=True, help=explanation)
 
 
+def engine_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add --engine and --address to a command that can work on a Ray cluster."""
+    return engine_option(address_option(command))
+
+
+def part_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add --part and --finish to a command that can be divided among the jobs of a job array."""
+    return part_option(finish_option(command))
+
+
 def remote_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add --staging and --allow-race to a command that can write to a URL."""
     return staging_option(allow_race_option(command))
 
 
+engine_option = click.option(
+    "--engine",
+    type=NearChoice(["local", "ray"]),
+    default="local",
+    show_default=True,
+    help="Where the work is done: on this machine, or on a Ray cluster whose machines see the same folders. The result "
+    "does not depend on it.",
+)
+address_option = click.option(
+    "--address",
+    metavar="ADDRESS",
+    help="The address of the Ray cluster, or `auto`.  [default: RAY_ADDRESS, or Ray is started on this machine]",
+)
+part_option = click.option(
+    "--part",
+    metavar="K/N",
+    help="Do only one part of the work, such as 3/8, as one job of a job array. All jobs write to the same folder. "
+    "Parts may run at the same time, in any order, and again.",
+)
+finish_option = click.option(
+    "--finish", is_flag=True, help="Order, write, verify and publish the files after all parts are done."
+)
 staging_option = click.option(
     "--staging",
     metavar="PLACE",

@@ -8,7 +8,19 @@ import sys
 from collections.abc import Iterator
 
 from recordsmith.doctor.lint.interpreter.loops import pipelines_in
-from recordsmith.doctor.lint.interpreter.values import Call, Parameter, Value, options_of, walk
+from recordsmith.doctor.lint.interpreter.values import (
+    Call,
+    Group,
+    Item,
+    Many,
+    Operation,
+    Parameter,
+    Value,
+    options_of,
+    walk,
+)
+from recordsmith.doctor.lint.libraries.fitting import model_uses
+from recordsmith.doctor.lint.libraries.image_generators import flow_of
 from recordsmith.doctor.lint.libraries.torch.modules import is_module
 from recordsmith.doctor.lint.program import Program
 from recordsmith.report.followed_file import FollowedFile
@@ -28,6 +40,7 @@ _LIBRARIES = {
     "tensorflow", "keras", "tf_keras", "torch", "torchvision", "jax", "flax", "tensorflow_datasets", "lightning",
     "pytorch_lightning", "transformers", "datasets", "keras_cv", "keras_hub", "keras_nlp", "tfrecord", "webdataset",
 }  # fmt: skip
+_ARRAYS = (Call, Group, Item, Many, Operation)
 _TOO_LARGE = "not followed to its end: the program is too large"
 _TOO_DEEP = "not followed to its end: it is nested too deeply"
 
@@ -40,11 +53,18 @@ def understood(program: Program) -> FollowedFile:
     models = {
         id(one.receiver) for one in program.calls if one.name in (".compile", ".fit") and one.receiver is not None
     }
+    flows = {id(one.node) for one in program.calls if flow_of(one) is not None}
+    trainings = [use for use in model_uses(program.calls) if use.role == "training"]
+    fed = {id(use.inputs.node) for use in trainings if flow_of(use.inputs) is not None}
+    arrays = [use for use in trainings if isinstance(use.inputs, _ARRAYS) and not pipelines_in(use.inputs)]
     models |= {id(one.program_class.definition) for one in program.instances if is_module(one)}  # of PyTorch
     return FollowedFile(
         program.source.path,
-        datasets=len({id(one.source.call.node) if one.source.call else key for key, one in sources.items()}),
-        trained_on=len({one for one in trained if one in sources}) or min(len(places), len(sources)),
+        datasets=len({id(one.source.call.node) if one.source.call else key for key, one in sources.items()} | flows),
+        trained_on=(len({one for one in trained if one in sources}) or min(len(places), len(sources))) + len(fed),
+        arrays=len(
+            {id(use.call.node) for use in arrays if id(use.inputs.node) not in flows and id(use.model) in models}
+        ),
         models=len(models),
         readers=len({id(one.call.node) for one in program.parse_specs}),
         writers=len({id(one.call.node) for one in program.examples} | _filled(program)),

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from recordsmith.errors import RecordsmithError, did_you_mean, import_extra, list_names
+from recordsmith.errors import RecordsmithError, advise, did_you_mean, import_extra, list_names
 from recordsmith.formats.source import Loaded, Places, Reject
 from recordsmith.formats.tables.columns import int64_array, is_image_struct
 from recordsmith.formats.tables.exact_numbers import exact_decimals
@@ -46,6 +46,22 @@ class LoadingRules:
     missing: tuple[str, ...] = ()
     strip: bool = False
     times: Mapping[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if self.preparation != Preparation() and not any(isinstance(f, Image) for f in self.schema.values()):
+            raise RecordsmithError(
+                "Images are to be resized or converted, but no column contains images.",
+                found=f"the columns {list_names(list(self.schema), 16)}",
+                advice=advise(
+                    "Name the columns that contain images or their paths with {images}, or leave out {size}, "
+                    "{channels}, {encoding} and {quality}.",
+                    images=("images='path'", "--images COLUMN"),
+                    size=("size", "--resize"),
+                    channels=...,
+                    encoding=("image_encoding", "--encoding"),
+                    quality=...,
+                ),
+            )
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,8 +15,8 @@ import numpy.typing as npt
 
 from recordsmith.columns.any_column import concatenate
 from recordsmith.errors import ChangedFileError, RecordsmithError
-from recordsmith.loader.engine.fetching import Fetcher
-from recordsmith.loader.engine.reading_ahead import ReadAhead
+from recordsmith.loader.fetching.reading_ahead import ReadAhead
+from recordsmith.loader.fetching.record_fetching import Fetcher
 from recordsmith.loader.order.record_order import ENDLESS, OrderedRecords
 from recordsmith.loader.plan import Plan, Rows
 from recordsmith.loader.row_memory import MemoryPart, RowMemory

@@ -17,9 +17,9 @@ from recordsmith.columns import ByteColumn, PackedColumn, Ragged, ShapedColumn, 
 from recordsmith.columns.offset_column import offsets_of
 from recordsmith.errors import import_extra
 from recordsmith.loader.engine.feeding import feed, place_to_begin
-from recordsmith.loader.engine.worker_iterations import Worker, WorkerIteration, WorkerPlace, restore_worker
 from recordsmith.loader.frameworks.framework_checks import absent_values, check_fed
 from recordsmith.loader.frameworks.torch_states import loader_state
+from recordsmith.loader.progress.worker_iterations import Worker, WorkerIteration, WorkerPlace, restore_worker
 from recordsmith.loader.session import Session
 from recordsmith.loader.state import place_in_state, state_of_place
 

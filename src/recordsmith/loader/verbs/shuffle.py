@@ -89,7 +89,7 @@ def _say_once(plan: Plan, order: BlockShuffled) -> None:
 
 
 def _warn_of_long_runs(plan: Plan, buffer: int) -> None:
-    from recordsmith.loader.engine.label_runs import long_label_run
+    from recordsmith.loader.fetching.label_runs import long_label_run
 
     found = long_label_run(plan, buffer)
     if found is not None:

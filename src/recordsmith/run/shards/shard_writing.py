@@ -4,35 +4,35 @@ from __future__ import annotations
 
 import hashlib
 import os
+import secrets
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from recordsmith import _core
-from recordsmith.errors import RecordsmithError
+from recordsmith.errors import RecordsmithError, advise
 from recordsmith.keyed_random import Uint64s
 from recordsmith.records.index import FRAMING_BYTES
 from recordsmith.records.reader import RecordReader
 from recordsmith.records.writer import RecordWriter
 from recordsmith.run.shards import shuffling
+from recordsmith.run.shards.dealing import DealtBuckets, deal_buckets
 from recordsmith.run.shards.shuffling import Buckets, fill_buckets
 from recordsmith.run.splits.split_order import SplitOrder
 from recordsmith.run.staging.record_files import RecordFiles
-from recordsmith.run.staging.staging import Staging
+from recordsmith.run.staging.staging import Each, Staging
 from recordsmith.schema import Schema
 from recordsmith.schema.native import compile_plan
-from recordsmith.workers.threads import in_order, thread_pool
 
-__all__ = ["Shard", "ShardWriter", "plan_shards", "shard_name", "write_shards"]
+__all__ = ["Shard", "ShardWriter", "plan_shards", "shard_name"]
 
 _BLOCK_BYTES = 8 << 20
 _DECODED = 8  # of a shard that is proven by digests, every eighth block is decoded,
 _DECODED_ROWS = 4097  # the first 4,096 rows of it
 _BLOCK_ROWS = 1 << 15
-_MOST_WRITERS = 4  # threads; more would wait for the disk
 _SUFFIXES = {None: "", "gzip": ".gz", "zlib": ".zlib"}
 
 
@@ -76,6 +76,7 @@ def plan_shards(
     count = shards if shards is not None else -(-order.bytes // shard_bytes)
     count = max(1, min(count, order.rows))
     ends = [order.rows * number // count for number in range(count + 1)]
+    order = replace(order, unsorted=None)  # which cannot be sent to another process
     return [
         Shard(shard_name(name, order.split, number, count, compression), order, ends[number], ends[number + 1])
         for number in range(count)
@@ -88,10 +89,12 @@ def shard_name(name: str, split: str, number: int, count: int, compression: str 
 
 
 class ShardWriter:
-    """Writes shards from staged records, and checks what it wrote. Several threads may use one.
+    """Writes shards from staged records, and checks what it wrote.
+
+    Several threads may use one, and a copy of it may be sent to processes that see the same folders.
 
     Args:
-        staging: the folder that the shards go to.
+        staging: the folders that the shards go to.
         records: where the records are read from.
         schema: what the records hold; None: their bytes are copied, whatever they hold.
         changes: what is still to be done to them.
@@ -109,27 +112,37 @@ class ShardWriter:
         compression: str | None,
         ignored: Sequence[str],
     ) -> None:
-        self._staging = staging
+        self._attempts = staging.attempts
+        self._shards = staging.publication.path("shards")
+        self._staged = staging.pieces
         self._schema = schema if schema is not None else Schema({})
         self._verbatim = schema is None
         self._changes = changes
         self._compression = compression
         self._ignored = list(ignored)
+        self._records = records
         self._files = records.open()
         self._is_large = records.bytes > shuffling.BUCKETS_ABOVE_BYTES
-        self._buckets: dict[str, Buckets] = {}
+        self._buckets: dict[str, Buckets | DealtBuckets] = {}
         self.final_schema = self._schema
         for change in changes:
             self.final_schema = change.schema(self.final_schema)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "_files"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._files = self._records.open()
 
     def fit(self, training: SplitOrder) -> None:
         """Fit the changes, one after the other, on the training split."""
         for number, change in enumerate(self._changes):
             change.fit(self._batches_before(training, number))
 
-    def write(self, shard: Shard) -> dict[str, Any]:
-        """Write a shard under its final name, and return its entry for the manifest."""
-        path = self._staging.path("shards", shard.file)
+    def write(self, shard: Shard) -> tuple[dict[str, Any], str]:
+        """Write a shard; return its entry for the manifest, and the file, which has no final name yet."""
+        path = os.path.join(self._attempts, f"{shard.file}.{secrets.token_hex(4)}")
         digest = hashlib.sha256()
         with RecordWriter(path, self._compression) as writer:
             for frames, offsets in self._in_order(shard):
@@ -148,8 +161,7 @@ class ShardWriter:
             "bytes": os.path.getsize(path),
             "sha256": digest.hexdigest(),
         }
-        self._staging.note_shard(entry)
-        return entry
+        return entry, path
 
     def forget(self) -> None:
         """Let go of the staged records: they are not needed for checking."""
@@ -161,7 +173,7 @@ class ShardWriter:
         If changes were applied, all records are decoded and compared with the schema. If not, each is
         proven by its digest to be the record that was encoded under the schema, and a part is decoded as well.
         """
-        path = self._staging.path("shards", shard.file)
+        path = os.path.join(self._shards, shard.file)
         try:
             self._check(shard, path)
         except RecordsmithError as error:
@@ -213,10 +225,17 @@ class ShardWriter:
                 offsets = np.concatenate([[0], np.cumsum(sizes[a:b])]).astype(np.uint64)
                 yield bucket.frames(first + a, first + b), offsets
 
-    def fill_buckets(self, orders: Iterable[SplitOrder], *, workers: int) -> None:
+    def fill_buckets(self, staging: Staging, orders: Iterable[SplitOrder], *, workers: int) -> None:
         """Prepare shuffled splits that are too large for reading records at random places."""
         for order in orders:
-            buckets = fill_buckets(self._staging, order, workers=workers)
+            buckets = fill_buckets(staging, order, workers=workers)
+            if buckets is not None:
+                self._buckets[order.split] = buckets
+
+    def deal_buckets(self, staging: Staging, orders: Iterable[SplitOrder], each: Each) -> None:
+        """Do the same on many machines."""
+        for order in orders:
+            buckets = deal_buckets(staging, order, each)
             if buckets is not None:
                 self._buckets[order.split] = buckets
 
@@ -227,7 +246,12 @@ class ShardWriter:
 
     def _frames(self, numbers: Uint64s, entries: Any) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.uint64]]:
         lengths = entries["length"].astype(np.uint64)
-        frames = self._files.frames(entries, numbers)
+        try:
+            frames = self._files.frames(entries, numbers)
+        except RecordsmithError as error:
+            if error.path is not None and error.path.startswith(self._staged):
+                raise _damaged(error) from error
+            raise
         if self._is_large:
             self._files.forget()  # pages that were read count as this process's memory
         return frames, np.concatenate([[0], np.cumsum(lengths + np.uint64(FRAMING_BYTES))]).astype(np.uint64)
@@ -258,43 +282,6 @@ class ShardWriter:
         yield sink.take()
 
 
-def write_shards(
-    writer: ShardWriter,
-    shards: Sequence[Shard],
-    entries: dict[str, dict[str, Any]],
-    *,
-    workers: int,
-    say: Callable[[str, int, int], None],
-) -> dict[str, dict[str, Any]]:
-    """Write the shards that have no entry yet, then read all of them back; return the entries of all.
-
-    Args:
-        writer: what writes and checks one.
-        shards: all of them.
-        entries: of those that an earlier run has finished, by file.
-        workers: how many threads may work, of which four at most are used.
-        say: is called with the phase, the rows done, and the rows in all.
-    """
-    entries = dict(entries)
-    waiting = [shard for shard in shards if shard.file not in entries]
-    total = sum(shard.rows for shard in shards)
-    done = total - sum(shard.rows for shard in waiting)
-    workers = min(workers, _MOST_WRITERS)
-    say("writing", done, total)
-    with thread_pool(workers) as pool:
-        for shard, entry in zip(waiting, in_order(pool, writer.write, waiting, ahead=workers), strict=True):
-            entries[shard.file] = entry
-            done += shard.rows
-            say("writing", done, total)
-        done = 0
-        writer.forget()
-        say("checking", done, total)
-        for shard, _ in zip(shards, in_order(pool, writer.check, shards, ahead=workers), strict=True):
-            done += shard.rows
-            say("checking", done, total)
-    return entries
-
-
 def _blocks(shard: Shard) -> Iterator[tuple[Uint64s, Any]]:
     """Give the staged rows of a shard and their keys, in blocks of records that fit in memory."""
     for start in range(shard.first, shard.last, _BLOCK_ROWS):
@@ -314,6 +301,16 @@ def _pieces(sizes: npt.NDArray[np.uint64]) -> Iterator[tuple[int, int]]:
         last = min(max(first + 1, last), first + _BLOCK_ROWS)
         yield first, last
         first = last
+
+
+def _damaged(error: RecordsmithError) -> RecordsmithError:
+    return RecordsmithError(
+        "A staged record is damaged.",
+        path=error.path,
+        offset=error.offset,
+        found=error.problem,
+        advice=advise("Continue with {resume}: damaged files are found and made again.", resume=True),
+    )
 
 
 def _wrong(path: str, record: int, what: str) -> RecordsmithError:

@@ -12,6 +12,7 @@ import shutil
 import threading
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -24,7 +25,15 @@ from recordsmith.run.staging.record_files import RecordFiles
 from recordsmith.run.staging.staging import Staging
 from recordsmith.workers.threads import in_order, thread_pool
 
-__all__ = ["BUCKETS_ABOVE_BYTES", "Bucket", "Buckets", "fill_buckets"]
+__all__ = [
+    "BUCKETS_ABOVE_BYTES",
+    "Bucket",
+    "BucketLimits",
+    "Buckets",
+    "bucket_limits",
+    "cut_runs",
+    "fill_buckets",
+]
 
 BUCKETS_ABOVE_BYTES = 128 << 20  # bytes of records; fewer are read at random places directly
 _BUCKET_BYTES = 32 << 20
@@ -77,24 +86,39 @@ def fill_buckets(staging: Staging, order: SplitOrder, *, workers: int) -> Bucket
 
     In which order records come to a bucket does not matter, so several threads may distribute records at once.
     """
-    if order.unsorted is None or order.bytes <= BUCKETS_ABOVE_BYTES:
+    limits = bucket_limits(order)
+    if limits is None or order.unsorted is None:
         return None
-    count = min(_MOST_BUCKETS, (order.bytes + _BUCKET_BYTES - 1) // _BUCKET_BYTES)
-    rows = (order.rows + count - 1) // count
-    limits = np.array([order.sorting_key(first) for first in range(rows, order.rows, rows)], np.uint64)
     folder = staging.path(f"buckets-{order.split}")
     shutil.rmtree(folder, ignore_errors=True)
     os.makedirs(folder)
     records = staging.records()
-    filler = _BucketFiller(records, folder, limits)
-    pieces = ((block, slice(first, last)) for block in order.unsorted() for first, last in _pieces(block, records))
+    filler = _BucketFiller(records, folder, limits.keys)
+    pieces = ((block, slice(first, last)) for block in order.unsorted() for first, last in cut_runs(block, records))
     with thread_pool(workers) as pool:
         for _ in in_order(pool, filler.add, pieces, ahead=workers):
             pass
-    return Buckets(folder, rows)
+    return Buckets(folder, limits.rows)
 
 
-def _pieces(block: StagedBlock, records: RecordFiles) -> list[tuple[int, int]]:
+class BucketLimits(NamedTuple):
+    """Where buckets begin: the sorting keys, without that of the first; and how many rows each has."""
+
+    keys: Uint64s
+    rows: int
+
+
+def bucket_limits(order: SplitOrder) -> BucketLimits | None:
+    """Say where the buckets of a shuffled split begin; None if it is small enough to do without."""
+    if order.unsorted is None or order.bytes <= BUCKETS_ABOVE_BYTES:
+        return None
+    count = min(_MOST_BUCKETS, (order.bytes + _BUCKET_BYTES - 1) // _BUCKET_BYTES)
+    rows = (order.rows + count - 1) // count
+    keys = np.array([order.sorting_key(first) for first in range(rows, order.rows, rows)], np.uint64)
+    return BucketLimits(keys, rows)
+
+
+def cut_runs(block: StagedBlock, records: RecordFiles) -> list[tuple[int, int]]:
     """Cut the rows of a block into runs that are read at a time, each from one file."""
     if not len(block.keys):
         return []

@@ -1,13 +1,17 @@
 """Pieces of staged records: several consecutive chunks of the source, in files of their own.
 
-    00000012.records          the records of chunk 12 and the ones after it, framed like any TFRecord file
-    00000012.keys             one fixed-size entry for each of them: offset, length, content digest, class, group
-    00000012.rejected.jsonl   the rows that were rejected, if there are any
-    00000012.json             which chunks these are, how many records, the classes, and digests of the other files
+    00000012-5f0c91ab.records          the records of chunks 12 to 15, framed like any TFRecord file
+    00000012-5f0c91ab.keys             one fixed-size entry for each of them: offset, length, content digest, class...
+    00000012-5f0c91ab.rejected.jsonl   the rows that were rejected, if there are any
+    00000012-00000016.json             which chunks these are, how many records, the classes, and the other files
 
 A piece counts once its description (.json) has its name, which it gets last. Pieces do not depend on each other: they
 may be written in any order, and a missing or damaged one is made again from its chunks. The dataset is the same however
 many chunks are in a piece.
+
+Several processes, on several machines, may write pieces into one folder. Each attempt has files of its own (the second
+number in their names is random), and the description of some chunks exists once: whoever is first gives it its name,
+and another attempt removes its files and takes those of the first, which are the same.
 """
 
 from __future__ import annotations
@@ -16,8 +20,10 @@ import contextlib
 import hashlib
 import json
 import os
+import re
+import secrets
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, BinaryIO
 
@@ -31,7 +37,19 @@ from recordsmith.run.staging.encoded_chunk import Classes, EncodedChunk
 from recordsmith.storage.atomic_file import put_in_place
 from recordsmith.storage.json_descriptions import JsonObject
 
-__all__ = ["COUNTS", "KEY", "Piece", "PieceWriter", "find_pieces", "key_entries", "write_description"]
+__all__ = [
+    "COUNTS",
+    "KEY",
+    "Piece",
+    "PieceWriter",
+    "class_codes",
+    "descriptions",
+    "key_entries",
+    "remove_others",
+    "without_overlap",
+    "write_all",
+    "write_description",
+]
 
 KEY = np.dtype(
     [
@@ -53,6 +71,8 @@ _PIECE_ROWS = 1 << 17
 _PIECE_SECONDS = 5.0
 _SHOWN_PLACES = 3
 _DESCRIPTION = ".json"
+_DESCRIPTION_NAME = re.compile(r"[0-9]{8,}-[0-9]{8,}\.json")
+_ATTEMPT_NAME = re.compile(r"[0-9]{8,}-[0-9a-f]{8}")
 
 
 @dataclass(frozen=True)
@@ -102,14 +122,26 @@ class Piece:
             return file.read()
 
     @classmethod
-    def load(cls, path: str) -> Piece | None:
+    def load(cls, description: str) -> Piece | None:
         """Read a description; None if it or what it describes is damaged."""
+        piece = cls.described(description)
         try:
-            with open(path + _DESCRIPTION, "rb") as file:
-                document = JsonObject.of(json.loads(file.read()), "description of a piece", path)
-            document.require("first", "last", "rows", "size", "counts", "digests")
+            return piece if piece is not None and piece.is_whole(thorough=True) else None
+        except (OSError, ValueError, RecordsmithError):  # damaged records raise too
+            return None
+
+    @classmethod
+    def described(cls, description: str) -> Piece | None:
+        """Read a description without reading the records, whose checksums are verified when they are used."""
+        try:
+            with open(description, "rb") as file:
+                document = JsonObject.of(json.loads(file.read()), "description of a piece", description)
+            document.require("files", "first", "last", "rows", "size", "counts", "digests")
+            files = document.text("files")
+            if not _ATTEMPT_NAME.fullmatch(files):
+                return None
             piece = cls(
-                path,
+                os.path.join(os.path.dirname(description), files),
                 document.count("first") or 0,
                 document.count("last") or 0,
                 document.count("rows") or 0,
@@ -121,17 +153,21 @@ class Piece:
                 list(document.texts("left_out")),
                 list(document.texts("unlabelled_places")),
             )
-            return piece if piece._is_whole() else None
-        except (OSError, ValueError, RecursionError, RecordsmithError):  # damaged records raise too
+            named = os.path.basename(description) == _description_name(piece.first, piece.last)
+            return piece if named and piece.is_whole(thorough=False) else None
+        except (OSError, ValueError, RecursionError, RecordsmithError):
             return None
 
-    def _is_whole(self) -> bool:
+    def is_whole(self, *, thorough: bool) -> bool:
+        """Say whether its files are those that were described; `thorough` reads the records, too."""
         keys, rejected = self.keys(), self.rejected()
         if len(keys) != self.rows or [_digest(keys), _digest(rejected)] != self.digests:
             return False
         if os.path.getsize(self.records) != self.size:
             return False
-        return not self.size or _core.verify_files([self.records], ["none"], os.cpu_count() or 1) == self.rows
+        if not thorough or not self.size:
+            return True
+        return _core.verify_files([self.records], ["none"], os.cpu_count() or 1) == self.rows
 
 
 class PieceWriter:
@@ -143,7 +179,8 @@ class PieceWriter:
     """
 
     def __init__(self, folder: str, first: int) -> None:
-        self._path = os.path.join(folder, f"{first:08}")
+        self._folder = folder
+        self._path = os.path.join(folder, f"{first:08}-{secrets.token_hex(4)}")
         self._first = first
         self._chunks: list[EncodedChunk] = []  # without their records, which are in the file
         self._rows = self._bytes = 0
@@ -203,34 +240,53 @@ class PieceWriter:
             list(dict.fromkeys(name for chunk in chunks for name in chunk.left_out)),
             [place for chunk in chunks for place in chunk.unlabelled_places][:_SHOWN_PLACES],
         )
-        description = asdict(piece)
+        description = {"files": os.path.basename(self._path), **asdict(piece)}
         del description["path"]
-        write_description(self._path + _DESCRIPTION, description)
+        name = os.path.join(self._folder, _description_name(piece.first, piece.last))
+        if _describe_first(name, f"{self._path}.partial", description):
+            return piece
+        other = Piece.described(name)
+        if other is not None:
+            self.discard()
+            return other
+        write_description(name, description)  # the other one is damaged
         return piece
 
     def discard(self) -> None:
         """Remove what was written, as far as that is possible."""
         with contextlib.suppress(OSError):
             self._file.close()
-        with contextlib.suppress(OSError):
-            os.remove(self._file.name)
+        for ending in ("records", "keys", "rejected.jsonl"):
+            with contextlib.suppress(OSError):
+                os.remove(f"{self._path}.{ending}")
 
 
-def find_pieces(folder: str) -> list[Piece]:
-    """Return the whole pieces in a folder by their first chunk, and remove all other files."""
-    pieces: list[Piece] = []
-    names = sorted(os.listdir(folder))
-    for name in names:
-        stem = name.removesuffix(_DESCRIPTION)
-        if stem != name and stem.isdecimal():
-            piece = Piece.load(os.path.join(folder, stem))
-            if piece is not None and piece.first == int(stem) and piece.first >= (pieces[-1].last if pieces else 0):
-                pieces.append(piece)
-    kept = {os.path.basename(piece.path) for piece in pieces}
-    for name in names:
+def descriptions(folder: str) -> list[str]:
+    """Return the descriptions of pieces in a folder, those of many chunks before others that begin with the same."""
+    names = [name for name in os.listdir(folder) if _DESCRIPTION_NAME.fullmatch(name)]
+    chunks = {name: tuple(map(int, name.removesuffix(_DESCRIPTION).split("-"))) for name in names}
+    names.sort(key=lambda name: (chunks[name][0], -chunks[name][1]))
+    return [os.path.join(folder, name) for name in names]
+
+
+def without_overlap(pieces: Iterable[Piece | None]) -> list[Piece]:
+    """Return pieces that have no chunk in common: each that begins after the ones before it; None is left out."""
+    chosen: list[Piece] = []
+    for piece in pieces:
+        if piece is not None and piece.first >= (chosen[-1].last if chosen else 0) and piece.last > piece.first:
+            chosen.append(piece)
+    return chosen
+
+
+def remove_others(folder: str, pieces: Sequence[Piece]) -> None:
+    """Remove all files of a folder that do not belong to some pieces."""
+    kept = {
+        *(os.path.basename(piece.path) for piece in pieces),
+        *(_description_name(piece.first, piece.last).removesuffix(_DESCRIPTION) for piece in pieces),
+    }
+    for name in os.listdir(folder):
         if name.split(".")[0] not in kept:
             os.remove(os.path.join(folder, name))
-    return pieces
 
 
 def key_entries(chunk: EncodedChunk, start: int, classes: list[Any], strata: list[Any]) -> npt.NDArray[Any]:
@@ -269,6 +325,26 @@ def write_description(path: str, document: dict[str, Any]) -> None:
     with open(f"{path}.partial", "wb", buffering=0) as file:
         write_all(file, json.dumps(document, ensure_ascii=False).encode())
     put_in_place(f"{path}.partial", path, sync=False)
+
+
+def _describe_first(path: str, temporary: str, document: dict[str, Any]) -> bool:
+    """Write a small JSON file unless there is one; False if there is."""
+    with open(temporary, "wb", buffering=0) as file:
+        write_all(file, json.dumps(document, ensure_ascii=False).encode())
+    try:
+        os.link(temporary, path)
+    except FileExistsError:
+        os.remove(temporary)
+        return False
+    except OSError:  # of a file system without links: whoever is last has the name, and both are right
+        put_in_place(temporary, path, sync=False)
+        return True
+    os.remove(temporary)
+    return True
+
+
+def _description_name(first: int, last: int) -> str:
+    return f"{first:08}-{last:08}{_DESCRIPTION}"
 
 
 def write_all(file: BinaryIO | Any, data: Any) -> None:

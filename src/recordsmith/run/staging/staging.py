@@ -2,14 +2,20 @@
 
 It is the folder of `recordsmith.storage.publication`, which explains the lock, shards/ and how they are published.
 
-    plan.json       what is made from what; a run with another plan cannot be continued here
-    pieces/         the encoded records (recordsmith.run.staging.pieces)
-    chunks.json     how many chunks the source has, once all of them were read
-    shards/         finished shards under their final names
-    written/        the description of each finished shard
+    plan.json         what is made from what; a run with another plan cannot be continued here
+    pieces/DIGEST/    the encoded records (recordsmith.run.staging.pieces)
+    chunks.json       how many chunks the source has, once all of them were counted
+    attempts/DIGEST/  shards that are being written
+    shards/           finished shards under their final names
+    written/          the description of each finished shard
+    parts/            which jobs of a job array have done their share (recordsmith.run.engines.part)
 
 Whatever is whole counts, in any order; the rest is made again. Files that are made from the pieces before shards are
 written (keys, rejected.jsonl, orders) are always made again.
+
+Processes of several machines may write here. DIGEST is that of the plan: a process that is late, of a run that was
+dropped in the meantime, finds its folder gone. The jobs of a job array share the lock, and each has a folder of its own
+for what it makes from the pieces.
 """
 
 from __future__ import annotations
@@ -18,9 +24,11 @@ import contextlib
 import hashlib
 import json
 import os
+import shutil
 from bisect import bisect_right
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
@@ -34,8 +42,10 @@ from recordsmith.run.staging.pieces import (
     Piece,
     PieceWriter,
     class_codes,
-    find_pieces,
+    descriptions,
     key_entries,
+    remove_others,
+    without_overlap,
     write_all,
     write_description,
 )
@@ -45,17 +55,43 @@ from recordsmith.storage.atomic_file import write_text_atomically
 from recordsmith.storage.json_descriptions import JsonObject, read_json_object
 from recordsmith.storage.publication import Publication
 
-__all__ = ["KEY", "REJECTED_NAME", "Staging"]
+__all__ = ["CHECKED", "KEY", "REJECTED_NAME", "Each", "Staging", "one_by_one"]
+
+T = TypeVar("T")
+R = TypeVar("R")
 
 REJECTED_NAME = "rejected.jsonl"
 _FORMAT = "recordsmith-run"
-_VERSION = 3
+_VERSION = 4
+_FOLDERS = ("shards", "written", "parts")
 _BLOCK_ROWS = 1 << 18
 _SHOWN_PLACES = 3
+CHECKED = "checked"  # in the description of a shard, and not in the manifest
+
+
+class Each(Protocol):
+    """Does the same work on several items, wherever that is, and gives each with its result, in any order."""
+
+    def __call__(self, work: Callable[[T], R], items: Iterable[T]) -> Iterator[tuple[T, R]]:
+        """Do it."""
+
+
+def one_by_one(work: Callable[[T], R], items: Iterable[T]) -> Iterator[tuple[T, R]]:
+    """Do the same work on several items, one after the other.
+
+    >>> list(one_by_one(str.upper, ["a", "b"]))
+    [('a', 'A'), ('b', 'B')]
+    """
+    return ((item, work(item)) for item in items)
 
 
 class Staging:
     """What a run has finished so far, on disk.
+
+    Args:
+        publication: the folder, its lock, and the switch to the new files.
+        plan: everything that decides about the bytes written.
+        own: the name of a folder inside, for what is made from the pieces; None if no other process is at work.
 
     Attributes:
         publication: the folder, its lock, and the switch to the new files.
@@ -69,16 +105,22 @@ class Staging:
         unlabelled_places: where some of the unlabelled rows come from.
     """
 
-    def __init__(self, publication: Publication) -> None:
+    def __init__(self, publication: Publication, plan: dict[str, Any], own: str | None = None) -> None:
         self.publication = publication
+        digest = hashlib.blake2b(json.dumps(plan, sort_keys=True).encode(), digest_size=8).hexdigest()
+        self.pieces = publication.path("pieces", digest)
+        self.attempts = publication.path("attempts", digest)
         self.rows = 0
         self.bytes = 0
         self.counts = dict.fromkeys(COUNTS, 0)
         self.complete = False
+        self.chunks: int | None = None
         self.classes: list[Any] = []
         self.strata: list[Any] = []
         self.left_out: list[str] = []
         self.unlabelled_places: list[str] = []
+        self._plan = plan
+        self._own = own
         self._pieces: list[Piece] = []
         self._added: list[str] = []  # files of records that no chunk has
         self._writer: PieceWriter | None = None
@@ -101,29 +143,64 @@ class Staging:
     @classmethod
     def start(cls, publication: Publication, plan: dict[str, Any]) -> Staging:
         """Begin a new run, dropping an unfinished one."""
-        staging = cls(publication)
+        staging = cls(publication, plan)
         publication.lock()
         with staging._closed_on_failure():
             publication.clear()
-            for folder in ("shards", "pieces", "written"):
-                os.mkdir(staging.path(folder))
-            document = {"format": _FORMAT, "version": _VERSION, "plan": plan}
-            write_text_atomically(staging.path("plan.json"), json.dumps(document, indent=1))
+            staging._create()
         return staging
 
     @classmethod
-    def resume(cls, publication: Publication, plan: dict[str, Any]) -> Staging:
-        """Continue an unfinished run, if it had the same plan."""
-        staging = cls(publication)
+    def resume(
+        cls, publication: Publication, plan: dict[str, Any], each: Each = one_by_one, *, thorough: bool = True
+    ) -> Staging:
+        """Continue an unfinished run, if it had the same plan.
+
+        Args:
+            publication: the folder.
+            plan: the plan of the run.
+            each: looks at the pieces.
+            thorough: read all staged records. Otherwise damaged ones are found when they are used.
+        """
+        staging = cls(publication, plan)
         publication.lock()
         with staging._closed_on_failure():
             staging._check_plan(plan)
-            staging._find_pieces()
+            staging._make_folders()
+            staging._find_pieces(each, thorough=thorough)
+            remove_others(staging.pieces, staging._pieces)
+            staging._remove_attempts()
         return staging
+
+    @classmethod
+    def join(cls, publication: Publication, plan: dict[str, Any], own: str) -> Staging:
+        """Begin or continue a run beside other processes that do the same; nothing of theirs is removed."""
+        staging = cls(publication, plan, own)
+        publication.lock(shared=True)
+        try:
+            if not publication.is_resumable:
+                staging._create()
+            staging._check_plan(plan)
+            staging._make_folders()
+            os.makedirs(staging.path())
+            staging.look_again()
+        except BaseException:
+            publication.close()
+            raise
+        return staging
+
+    def _create(self) -> None:
+        self._make_folders()
+        document = {"format": _FORMAT, "version": _VERSION, "plan": self._plan}
+        write_text_atomically(self.publication.path("plan.json"), json.dumps(document, indent=1))
+
+    def _make_folders(self) -> None:
+        for folder in (*map(self.publication.path, _FOLDERS), self.pieces, self.attempts):
+            os.makedirs(folder, exist_ok=True)
 
     def _check_plan(self, plan: dict[str, Any]) -> None:
         try:
-            document = read_json_object(self.path("plan.json"), "plan of the unfinished run")
+            document = read_json_object(self.publication.path("plan.json"), "plan of the unfinished run")
         except SchemaError:
             document = JsonObject({}, "plan of the unfinished run")
         if document.entries.get("format") != _FORMAT or document.entries.get("version") != _VERSION:
@@ -138,26 +215,43 @@ class Staging:
                 "The unfinished run was begun with other options, and its files would not fit.",
                 path=self.publication.hidden,
                 found="; ".join(changed),
-                advice=advise("Resume with the same options, or start over with {overwrite}.", overwrite=True),
+                advice=advise("Resume with the same options, or start over with {overwrite}.", overwrite=True)
+                if self._own is None
+                else f"Give the same options to all parts. To start over, remove {self.publication.hidden}.",
             )
 
-    def _find_pieces(self) -> None:
-        for folder in ("shards", "pieces", "written"):
-            os.makedirs(self.path(folder), exist_ok=True)
-        self._pieces = find_pieces(self.path("pieces"))
+    def look_again(self) -> None:
+        """Find what other processes have finished in the meantime."""
+        self._end_piece()
+        self._find_pieces(one_by_one, thorough=False)
+
+    def _find_pieces(self, each: Each, *, thorough: bool) -> None:
+        found = descriptions(self.pieces)
+        loaded = dict(each(Piece.load if thorough else Piece.described, found))
+        self._pieces = without_overlap(loaded[path] for path in found)
+        self.rows, self.bytes, self.counts = 0, 0, dict.fromkeys(COUNTS, 0)
         for piece in self._pieces:
             self._count(piece.rows, piece.size, piece.counts)
-        chunks: int | None = None
         with contextlib.suppress(RecordsmithError, FileNotFoundError):
-            chunks = read_json_object(self.path("chunks.json"), "number of chunks").count("chunks")
-        if chunks is not None and sum(piece.last - piece.first for piece in self._pieces) == chunks:
+            self.chunks = read_json_object(self.publication.path("chunks.json"), "number of chunks").count("chunks")
+        if self.chunks is not None and sum(piece.last - piece.first for piece in self._pieces) == self.chunks:
             self._gather()
+
+    def _remove_attempts(self) -> None:
+        """Remove what killed processes were at."""
+        for name in os.listdir(self.attempts):
+            os.remove(os.path.join(self.attempts, name))
+        for name in os.listdir(self.publication.hidden):
+            if name.startswith("part-"):
+                shutil.rmtree(self.publication.path(name))
 
     def close(self) -> None:
         """End the use of the folder; what is staged stays."""
         try:
             with contextlib.suppress(OSError):  # of a full disk: the last chunks are made again then
                 self._end_piece()
+            if self._own is not None:
+                shutil.rmtree(self.path(), ignore_errors=True)
         finally:
             self.publication.close()
 
@@ -169,8 +263,9 @@ class Staging:
         self.publication.remove()
 
     def path(self, *names: str) -> str:
-        """Return a path inside the folder."""
-        return self.publication.path(*names)
+        """Return a path for what is made from the pieces."""
+        own = () if self._own is None else (self._own,)
+        return self.publication.path(*own, *names)
 
     # --- chunks ---
 
@@ -184,16 +279,35 @@ class Staging:
         if self._writer is not None and self._writer.next != number:
             self._end_piece()
         if self._writer is None:
-            self._writer = PieceWriter(self.path("pieces"), number)
+            self._writer = PieceWriter(self.pieces, number)
         self._writer.add(chunk)
         self._count(chunk.rows, len(chunk.frames), chunk.counts)
         if self._writer.is_full:
             self._end_piece()
 
+    def adopt(self, piece: Piece) -> None:
+        """Add a piece that another process has written."""
+        self._pieces.append(piece)
+        self._pieces.sort(key=lambda piece: piece.first)
+        self._count(piece.rows, piece.size, piece.counts)
+
+    def note_chunks(self, chunks: int) -> None:
+        """Note how many chunks the source has."""
+        write_text_atomically(self.publication.path("chunks.json"), json.dumps({"chunks": chunks}))
+        self.chunks = chunks
+
+    def note_part(self, number: int, count: int) -> None:
+        """Note that one of several processes has done its share."""
+        write_text_atomically(self.publication.path("parts", f"{number}-of-{count}"), "")
+
+    def parts_noted(self) -> list[str]:
+        """Return the notes of processes that have done their share."""
+        return sorted(os.listdir(self.publication.path("parts")))
+
     def finish_chunks(self, chunks: int) -> None:
         """Note that all chunks are staged, and how many there are."""
         self._end_piece()
-        write_description(self.path("chunks.json"), {"chunks": chunks})
+        self.note_chunks(chunks)
         self._gather()
 
     def add_made_rows(self, chunk: EncodedChunk) -> None:
@@ -229,24 +343,42 @@ class Staging:
 
     # --- shards ---
 
-    def shards_done(self) -> dict[str, dict[str, Any]]:
-        """Return the finished shards by name, if their files exist and are not damaged; remove everything else."""
-        done: dict[str, dict[str, Any]] = {}
-        for described in os.listdir(self.path("written")):
-            with contextlib.suppress(RecordsmithError, OSError):
-                entry = read_json_object(self.path("written", described), "description of a shard")
-                name = check_file_name(entry.text("file"))
-                with open(self.path("shards", name), "rb") as file:
-                    if hashlib.file_digest(file, "sha256").hexdigest() == entry.text("sha256"):
-                        done[name] = {**entry.entries, "records": entry.count("records"), "bytes": entry.count("bytes")}
-        for name in os.listdir(self.path("shards")):
-            if name not in done:
-                os.remove(self.path("shards", name))
-        return done
+    def shards_done(self, each: Each = one_by_one, *, thorough: bool = True) -> dict[str, dict[str, Any]]:
+        """Return the finished shards by name, if their files exist and are not damaged.
 
-    def note_shard(self, entry: dict[str, Any]) -> None:
-        """Note a finished shard, which has its final name already."""
-        write_description(self.path("written", f"{entry['file']}.json"), entry)
+        Args:
+            each: looks at the shards.
+            thorough: compare their digests. Otherwise those that were read back count if they have their size.
+        """
+        found = [
+            self.publication.path("written", name) for name in sorted(os.listdir(self.publication.path("written")))
+        ]
+        shards = self.publication.path("shards")
+        looked_at = each(partial(_written_shard, shards, thorough=thorough), found)
+        return {entry["file"]: entry for _, entry in looked_at if entry is not None}
+
+    def remove_other_shards(self, done: Iterable[str]) -> None:
+        """Remove what is left of shards that are not finished."""
+        kept = set(done)
+        for name in os.listdir(self.publication.path("shards")):
+            if name not in kept:
+                os.remove(self.publication.path("shards", name))
+
+    def adopt_shard(self, entry: dict[str, Any], attempt: str) -> None:
+        """Give a finished shard, which this or another process has written, its final name, and note it."""
+        os.replace(attempt, self.publication.path("shards", entry["file"]))
+        self._note_shard(entry)
+
+    def note_checked(self, entry: dict[str, Any]) -> None:
+        """Note that a shard was read back."""
+        self._note_shard({**entry, CHECKED: True})
+
+    def _note_shard(self, entry: dict[str, Any]) -> None:
+        path = self.publication.path("written", f"{entry['file']}.json")
+        if self._own is None:
+            write_description(path, entry)
+        else:  # another process may do the same
+            write_text_atomically(path, json.dumps(entry, ensure_ascii=False))
 
     # --- inside ---
 
@@ -274,6 +406,7 @@ class Staging:
     def _gather(self) -> None:
         """Put the keys of all pieces into one file, with offsets and classes that are counted over all of them."""
         base = 0
+        self.classes, self.strata, self.left_out, self.unlabelled_places = [], [], [], []
         with open(self.path("keys"), "wb", buffering=0) as file:
             for piece in self._pieces:
                 keys = piece.keys()
@@ -285,3 +418,23 @@ class Staging:
                 self.left_out.extend(name for name in piece.left_out if name not in self.left_out)
                 self.unlabelled_places = [*self.unlabelled_places, *piece.unlabelled_places][:_SHOWN_PLACES]
         self.complete = True
+
+
+def _written_shard(folder: str, described: str, *, thorough: bool) -> dict[str, Any] | None:
+    """Return the entry of a finished shard for the manifest; None if it or its file is damaged."""
+    with contextlib.suppress(RecordsmithError, OSError):
+        entry = read_json_object(described, "description of a shard")
+        name = check_file_name(entry.text("file"))
+        kept = {
+            **entry.entries,
+            "records": entry.count("records"),
+            "bytes": entry.count("bytes"),
+            CHECKED: entry.entries.get(CHECKED) is True,
+        }
+        path = os.path.join(folder, name)
+        if not thorough and kept[CHECKED]:
+            return kept if os.path.getsize(path) == kept["bytes"] else None
+        with open(path, "rb") as file:
+            if hashlib.file_digest(file, "sha256").hexdigest() == entry.text("sha256"):
+                return kept
+    return None

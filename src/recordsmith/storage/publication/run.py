@@ -101,15 +101,18 @@ class Publication:
 
     # --- the lock ---
 
-    def lock(self) -> None:
-        """Take the lock, once a switch that was interrupted is finished."""
+    def lock(self, *, shared: bool = False) -> None:
+        """Take the lock, once a switch that was interrupted is finished; several processes may share it."""
         refuse_links(self.hidden)
         while self._descriptor is None:
             os.makedirs(self.hidden, exist_ok=True)
             sync_folder(self.folder)
             with contextlib.suppress(FileNotFoundError):  # whoever had the lock has removed the folder meanwhile
-                self._descriptor = _locked(self.path(LOCK), self.hidden)
+                self._descriptor = _locked(self.path(LOCK), self.hidden, shared=shared)
             if self._descriptor is not None and self.is_committed:
+                if shared:
+                    self.close()
+                    raise _in_use(self.hidden)
                 try:
                     self._finish()  # which gives the lock back
                 except BaseException:
@@ -262,13 +265,13 @@ def unfinished_run(place: str) -> RecordsmithError:
     )
 
 
-def _locked(path: str, place: str) -> int | None:
+def _locked(path: str, place: str, *, shared: bool = False) -> int | None:
     """Open the lock and take it; None if it was removed in the meantime."""
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o666)
     try:
         for attempt in range(_ATTEMPTS):
             try:
-                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                fcntl.flock(descriptor, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
                 break
             except BlockingIOError:
                 if attempt == _ATTEMPTS - 1:

@@ -7,7 +7,7 @@ import builtins
 
 from recordsmith.doctor.lint.interpreter.arithmetic import combine
 from recordsmith.doctor.lint.interpreter.library_names import canonical
-from recordsmith.doctor.lint.interpreter.loops import loop_values
+from recordsmith.doctor.lint.interpreter.loops import loop_values, numbered
 from recordsmith.doctor.lint.interpreter.machine import Arguments, Machine
 from recordsmith.doctor.lint.interpreter.scope import Scope, condition_of, join
 from recordsmith.doctor.lint.interpreter.settings import default_of, setting
@@ -256,6 +256,8 @@ class Expressions(Machine):
         if len(generators) != 1 or generators[0].ifs:
             return None
         over = self.evaluate(generators[0].iter, scope)
+        if isinstance(over, Call) and over.name == "builtins.enumerate" and over.args:
+            over = Group(tuple(numbered(over, _LONGEST)))
         if not isinstance(over, Group) or over.grown or not 0 < len(over.members) <= _LONGEST:
             return None
         made: list[Value] = []

@@ -45,6 +45,23 @@ _RENAMED = {
 
 _IMAGE_DECODERS = re.compile(r"tensorflow\.(?:image|io)\.(decode_(?:jpeg|png|image|bmp|gif|and_crop_jpeg|webp))")
 _KERAS = re.compile(r"^(?:tensorflow\.(?:python\.)?keras|tf_keras|keras)\.(?:api\.(?:_v2\.)?(?:keras\.)?)?")
+# Where Keras kept its layers and tools before.
+_OLD_KERAS = (
+    (re.compile(r"^keras_preprocessing\."), "keras.preprocessing."),
+    (re.compile(r"^keras\.utils\.(np_utils|data_utils|generic_utils)\."), "keras.utils."),
+    (
+        re.compile(
+            r"^keras\.layers\.(core|convolutional|pooling|recurrent|normalization|embeddings|merge|wrappers|noise"
+            r"|advanced_activations|preprocessing|reshaping|rnn|regularization|activation|attention)(\.[a-z_]\w*)*\."
+        ),
+        "keras.layers.",
+    ),
+    (re.compile(r"^keras\.layers\.Convolution(\dD)$"), r"keras.layers.Conv\1"),
+    (
+        re.compile(r"^keras\.optimizers\.(optimizer_v2|legacy|optimizer_experimental)(\.[a-z_]\w*)*\."),
+        "keras.optimizers.",
+    ),
+)
 
 # PyTorch and what belongs to it: the modules that a public name is defined in, and the two names of Lightning.
 _TORCH = (
@@ -68,6 +85,8 @@ def canonical(path: str) -> str:
     'tensorflow.io.decode_jpeg'
     >>> canonical("tensorflow.keras.layers.experimental.preprocessing.RandomFlip")
     'keras.layers.RandomFlip'
+    >>> canonical("keras.layers.convolutional.Convolution2D")
+    'keras.layers.Conv2D'
     >>> canonical("torchvision.transforms.v2.Compose"), canonical("torch.nn.modules.loss.MSELoss")
     ('torchvision.transforms.Compose', 'torch.nn.MSELoss')
     """
@@ -76,6 +95,9 @@ def canonical(path: str) -> str:
     path = path.replace("tensorflow.compat.v1", "tensorflow").replace("tensorflow.compat.v2", "tensorflow")
     path = _KERAS.sub("keras.", path)
     path = path.replace("keras.layers.experimental.preprocessing.", "keras.layers.")
+    if path.startswith("keras"):
+        for pattern, usual in _OLD_KERAS:
+            path = pattern.sub(usual, path)
     path = path.replace("keras.preprocessing.image.image_dataset", "keras.preprocessing.image_dataset")
     path = path.replace("tensorflow.contrib.data.", "tensorflow.data.experimental.")
     image = _IMAGE_DECODERS.fullmatch(path)

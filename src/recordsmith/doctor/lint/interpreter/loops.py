@@ -23,7 +23,7 @@ from recordsmith.doctor.lint.interpreter.values import (
 )
 from recordsmith.doctor.lint.libraries.tensorflow.pipelines import Pipeline
 
-__all__ = ["loop_values", "only_tests", "pipelines_in", "role_of_loop"]
+__all__ = ["loop_values", "numbered", "only_tests", "pipelines_in", "role_of_loop"]
 
 _LONGEST = 8  # members of a list that are followed one by one
 
@@ -75,10 +75,26 @@ def loop_values(over: Value) -> Iterator[tuple[Value, Pipeline | None]]:
             for value in list(entries.values())[:_LONGEST]:
                 yield value, None
         case Call(name="builtins.enumerate", args=(inner, *_)):
-            for value, pipeline in loop_values(inner):
-                yield Group((Unknown(), value)), pipeline
+            pairs = numbered(over, _LONGEST)
+            if pairs:
+                yield from ((pair, None) for pair in pairs)
+            else:
+                yield from ((Group((Unknown(), value)), pipeline) for value, pipeline in loop_values(inner))
         case _:
             yield from _pipeline_values(over)
+
+
+def numbered(call: Call, longest: int) -> list[Group]:
+    """Return the pairs that `enumerate` gives for a short list that is known; nothing for any other.
+
+    >>> [pair.members[0].value for pair in numbered(Call("builtins.enumerate", None, (Group((Literal("a"),)),)), 8)]
+    [0]
+    """
+    inner, start = call.args[0], call.argument(1, "start") or Literal(0)
+    known = isinstance(inner, Group) and not inner.grown and 0 < len(inner.members) <= longest
+    if not known or not isinstance(inner, Group) or not isinstance(start, Literal) or not isinstance(start.value, int):
+        return []
+    return [Group((Literal(start.value + position), one)) for position, one in enumerate(inner.members)]
 
 
 def _pipeline_values(over: Value) -> Iterator[tuple[Value, Pipeline | None]]:

@@ -9,6 +9,7 @@ from recordsmith.doctor.lint.interpreter.values import Call, Element, Group, Ite
 from recordsmith.doctor.lint.libraries.fitting import split_part
 from recordsmith.doctor.lint.libraries.image_generators import flow_of
 from recordsmith.doctor.lint.libraries.models import CompiledModel
+from recordsmith.doctor.lint.libraries.rows import PERMUTES
 from recordsmith.doctor.lint.libraries.tensorflow.parse_specs import parsed_feature_of
 from recordsmith.doctor.lint.libraries.tensorflow.pipelines import Pipeline
 
@@ -18,7 +19,6 @@ _ONE_HOT = (
     "tensorflow.one_hot",
     "keras.utils.to_categorical",
     "keras.ops.one_hot",
-    "keras.utils.np_utils.to_categorical",
 )
 _KEEPS = (
     "tensorflow.cast",
@@ -29,8 +29,16 @@ _KEEPS = (
     ".astype",
     ".copy",
 )
-_NUMBERED = ("sklearn.preprocessing.LabelEncoder", "sklearn.preprocessing.OrdinalEncoder")
-_ROWS = ("sklearn.preprocessing.LabelBinarizer", "sklearn.preprocessing.OneHotEncoder")
+# What transformers of scikit-learn make of labels.
+_MAKERS = {
+    "sklearn.preprocessing.LabelEncoder": "numbers",
+    "sklearn.preprocessing.OrdinalEncoder": "numbers",
+    "sklearn.preprocessing.LabelBinarizer": "one-hot",
+    "sklearn.preprocessing.OneHotEncoder": "one-hot",
+    "sklearn.preprocessing.MultiLabelBinarizer": "several",
+    "sklearn.preprocessing.MinMaxScaler": "measured",
+    "sklearn.preprocessing.StandardScaler": "measured",
+}
 # What the loaders of folders yield for each `label_mode` or `class_mode`.
 _MODES = {"int": "numbers", "sparse": "numbers", "categorical": "one-hot", "binary": "binary"}
 
@@ -40,7 +48,8 @@ class Labels:
     """What the source says about labels.
 
     Attributes:
-        kind: "numbers", "one-hot" or "binary" (0 or 1); "" if only the range is known.
+        kind: "numbers", "one-hot", "binary" (0 or 1), "several" (rows with any number of ones) or "measured" (not
+            classes at all); "" if only the range is known.
         made_by: what made them so, for a message.
         depth: the length of one-hot rows, where that is known.
         lowest, highest: their range, where that is known.
@@ -68,8 +77,11 @@ def targets_of(model: CompiledModel) -> Iterator[tuple[Value, Labels | None]]:
         if flow is not None and flow.directory is not None:
             mode = flow.constant("class_mode", "categorical")
             kind = _MODES.get(str(mode))
+            classes = flow.option("classes")
+            highest = len(classes.members) - 1 if isinstance(classes, Group) and not classes.grown else None
             if kind is not None:
-                yield flow.call, Labels(kind, f"`class_mode={mode!r}`")
+                lowest = None if highest is None else 0
+                yield flow.call, Labels(kind, f"`class_mode={mode!r}`", lowest=lowest, highest=highest)
         elif target_given is not None:
             target = _plain(target_given)
             yield target, labels_of(target)
@@ -101,11 +113,15 @@ def _plain(value: Value) -> Value:
         elif isinstance(value, Call) and value.name in _KEEPS and (value.receiver or value.args):
             inner = value.receiver if value.name.startswith(".") else value.args[0]
             value = inner if inner is not None else value
-        elif isinstance(value, Item) and isinstance(value.index, Slice) and not value.attribute:
+        elif isinstance(value, Item) and not value.attribute and _selects_rows(value.index):
             value = value.base
         else:
             break
     return value
+
+
+def _selects_rows(index: Value) -> bool:
+    return isinstance(index, Slice) or (isinstance(index, Call) and index.name in PERMUTES)
 
 
 def labels_of(value: Value) -> Labels | None:
@@ -115,6 +131,8 @@ def labels_of(value: Value) -> Labels | None:
         return Labels("numbers", f"the feature {feature.name!r}")
     if isinstance(value, Item) and _is_loaded_label(value):
         return Labels("numbers", "`load_data`")
+    if isinstance(value, Group) and value.is_list:
+        return _between(value.members, "a list") if value.members else None
     if not isinstance(value, Call):
         return None
     if value.name in _ONE_HOT:
@@ -126,12 +144,14 @@ def labels_of(value: Value) -> Labels | None:
     if value.name in (".fit_transform", ".transform") and isinstance(value.receiver, Call):
         maker = value.receiver.name
         name = f"`{maker.rpartition('.')[2]}`"
-        return Labels("numbers", name) if maker in _NUMBERED else Labels("one-hot", name) if maker in _ROWS else None
+        return Labels(_MAKERS[maker], name) if maker in _MAKERS else None
     if value.name == "numpy.where" and len(value.args) == 3:
         return _between(value.args[1:], "`np.where`")
     if value.name in ("numpy.random.randint", ".integers"):
-        bounds = [one.value for one in value.args[:2] if isinstance(one, Literal) and isinstance(one.value, int)]
-        if len(bounds) == 2 and len(value.args) >= 2:
+        ends = [one for one in (value.argument(0, "low"), value.argument(1, "high")) if one is not None]
+        bounds = [one.value for one in ends if isinstance(one, Literal) and isinstance(one.value, int)]
+        bounds = [0, *bounds] if len(ends) == 1 else bounds
+        if len(bounds) == 2 and value.exact:
             return Labels("numbers", f"`{value.name.rpartition('.')[2]}`", lowest=bounds[0], highest=bounds[1] - 1)
     return None
 

@@ -64,8 +64,8 @@ def compiled_models(calls: list[Call]) -> Iterator[CompiledModel]:
         last = _last_layer(call.receiver, calls)
         fits = _fits(call, calls)
         trained_on = tuple(pipeline for one in fits for pipeline in pipelines_in(one.argument(0, "x")))
-        units, activation = _output(last)
         layers = layers_of(call.receiver, calls)
+        units, activation = _output(last, layers)
         yield CompiledModel(call, loss, from_logits, units, activation, last, trained_on, layers, tuple(fits))
 
 
@@ -95,8 +95,9 @@ def _in_loop(call: Call, calls: list[Call]) -> Iterator[CompiledModel]:
     if loss is None or not isinstance(output, Call) or output.name != "()" or not isinstance(output.receiver, Call):
         return
     last = _last_layer(output.receiver, calls) or output.receiver
-    units, activation = _output(last)
-    yield CompiledModel(call, loss, from_logits, units, activation, last, (), layers_of(output.receiver, calls))
+    layers = layers_of(output.receiver, calls)
+    units, activation = _output(last, layers)
+    yield CompiledModel(call, loss, from_logits, units, activation, last, (), layers)
 
 
 def _loss(value: Value | None) -> tuple[str | None, bool | None]:
@@ -130,6 +131,8 @@ def _last_layer(model: Value, calls: Iterable[Call]) -> Call | None:
         members = _added(model, calls)
         last = members[-1] if members else None
         return last if isinstance(last, Call) else None
+    elif model.name.startswith("transformers.TF"):
+        return model
     elif model.name in _FUNCTIONAL:
         output = model.argument(1, "outputs")
         if isinstance(output, Group) and len(output.members) == 1:
@@ -185,14 +188,21 @@ def layers_of(model: Value, calls: Iterable[Call]) -> tuple[Call, ...] | None:
     return layers if layers and len(layers) == len(found) else None
 
 
-def _output(last: Call | None) -> tuple[int | None, str | None]:
+def _output(last: Call | None, layers: tuple[Call, ...] | None) -> tuple[int | None, str | None]:
+    """The units and the activation of the last layer; an activation that is a layer has the units of the one before."""
     if last is None:
         return None, None
     if last.name in ("keras.layers.Softmax", "keras.layers.Activation"):
         given = last.argument(0, "activation") if last.name.endswith("Activation") else Literal("softmax")
-        return None, _activation(given) or None  # a linear one leaves what comes before it
-    if last.name != "keras.layers.Dense":
+        before = layers[-2] if layers is not None and len(layers) > 1 and layers[-1] is last else None
+        return _output(before, None)[0], _activation(given) or None  # a linear one leaves what comes before it
+    if re.fullmatch(r"transformers\.TF\w+For\w+\.from_pretrained", last.name):
+        return None, ""  # raw scores
+    convolution = bool(re.fullmatch(r"keras\.layers\.Conv(2D|1D|3D)(Transpose)?", last.name))
+    if last.name != "keras.layers.Dense" and not convolution:
         return None, None
+    if convolution:
+        return None, _activation(last.argument(None, "activation")) or None
     units = last.argument(0, "units")
     size = units.value if isinstance(units, Literal) and isinstance(units.value, int) else None
     return size, _activation(last.argument(1, "activation"))

@@ -197,6 +197,8 @@ def _of_call(call: Call, depth: int, root: Scaling | None = None) -> Scaling | N
         channels = call.argument(1, "channels")
         grey = isinstance(channels, Literal) and channels.value == 1
         return Scaling("image", channels="" if grey else "RGB")
+    if name in ("numpy.load", "numpy.loadtxt", "numpy.genfromtxt", "pandas.read_csv"):
+        return Scaling(("array", name, id(call)))
     if name in ("cv2.imread", "cv2.imdecode"):
         mode = call.argument(1, "flags")
         grey = isinstance(mode, Symbol) and "GRAY" in mode.path
@@ -317,6 +319,11 @@ def _of_operation(value: Operation, depth: int, root: Scaling | None = None) -> 
 
 
 def _of_item(value: Item, depth: int) -> Scaling | None:
+    if isinstance(value.index, Item) and _is_fold(value.index):
+        whole = scaling_of(value.base, depth - 1)
+        return Scaling(("split", id(value.base)), steps=whole.steps if whole is not None else ())
+    if isinstance(value.base, Call) and value.base.name == ".read" and _is_camera(value.base.receiver):
+        return Scaling("image", channels="BGR")
     part = split_part(value)
     if part is not None:
         whole = scaling_of(part.whole, depth - 1)
@@ -331,9 +338,26 @@ def _of_item(value: Item, depth: int) -> Scaling | None:
     if _reverses(value.index):
         found = scaling_of(base, depth - 1)
         return None if found is None else replace(found, channels={"RGB": "BGR", "BGR": "RGB"}.get(found.channels, ""))
-    if isinstance(value.index, Slice) or _adds_axis(value.index):
+    if isinstance(value.index, Literal) and isinstance(value.index.value, str):
+        table = scaling_of(base, depth - 1)
+        if table is None or not isinstance(table.root, tuple) or table.root[0] != "array":
+            return None
+        return replace(table, root=(*table.root, value.index.value))
+    row = isinstance(value.index, Literal) and isinstance(value.index.value, int)
+    if isinstance(value.index, Slice) or _adds_axis(value.index) or row:
         return scaling_of(base, depth - 1)
     return None
+
+
+def _is_fold(index: Item) -> bool:
+    """The numbers of the rows of a fold: of `for train, test in KFold(5).split(x)`."""
+    split = index.base.base if isinstance(index.base, Item) else None
+    splitter = split.receiver if isinstance(split, Call) and split.name == ".split" else None
+    return isinstance(splitter, Call) and splitter.name.startswith("sklearn.model_selection.")
+
+
+def _is_camera(value: Value | None) -> bool:
+    return isinstance(value, Call) and value.name == "cv2.VideoCapture"
 
 
 def _adds_axis(index: Value) -> bool:

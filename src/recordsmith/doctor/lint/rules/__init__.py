@@ -7,18 +7,22 @@ from recordsmith.doctor.lint.rules.inference.inputs import INPUT_RULES
 from recordsmith.doctor.lint.rules.inference.order import PREDICTION_ORDER_RULES
 from recordsmith.doctor.lint.rules.pipeline.augmentation import AUGMENTATION_RULES
 from recordsmith.doctor.lint.rules.pipeline.batches import BATCH_RULES
+from recordsmith.doctor.lint.rules.pipeline.helpers import HELPER_RULES
 from recordsmith.doctor.lint.rules.pipeline.order import ORDER_RULES
+from recordsmith.doctor.lint.rules.pipeline.own_batches import OWN_BATCH_RULES
 from recordsmith.doctor.lint.rules.pipeline.pairs import PAIR_RULES
 from recordsmith.doctor.lint.rules.pipeline.python_randomness import PYTHON_RANDOMNESS_RULES
 from recordsmith.doctor.lint.rules.pipeline.speed import SPEED_RULES
 from recordsmith.doctor.lint.rules.pipeline.splitting import SPLITTING_RULES
 from recordsmith.doctor.lint.rules.pixels.class_maps import CLASS_MAP_RULES
 from recordsmith.doctor.lint.rules.pixels.overflow import OVERFLOW_RULES
+from recordsmith.doctor.lint.rules.pixels.reshaped import RESHAPE_RULES
 from recordsmith.doctor.lint.rules.reach.following import FOLLOWING_RULES
 from recordsmith.doctor.lint.rules.reading.class_numbers import CLASS_NUMBER_RULES
 from recordsmith.doctor.lint.rules.reading.compressed_files import COMPRESSION_RULES
 from recordsmith.doctor.lint.rules.reading.features import FEATURE_RULES
 from recordsmith.doctor.lint.rules.reading.listings import LISTING_RULES
+from recordsmith.doctor.lint.rules.reading.missing_values import MISSING_VALUE_RULES
 from recordsmith.doctor.lint.rules.reading.raw_bytes import RAW_BYTES_RULES
 from recordsmith.doctor.lint.rules.reading.sparse_features import SPARSE_FEATURE_RULES
 from recordsmith.doctor.lint.rules.splits.learnt_features import LEARNT_FEATURE_RULES
@@ -26,7 +30,9 @@ from recordsmith.doctor.lint.rules.splits.ordered import ORDERED_RULES
 from recordsmith.doctor.lint.rules.splits.overlaps import OVERLAP_RULES
 from recordsmith.doctor.lint.rules.splits.parts import PART_RULES
 from recordsmith.doctor.lint.rules.torch import TORCH_RULES
+from recordsmith.doctor.lint.rules.training.gradients import GRADIENT_RULES
 from recordsmith.doctor.lint.rules.training.images import IMAGE_RULES
+from recordsmith.doctor.lint.rules.training.losses import LOSS_RULES
 from recordsmith.doctor.lint.rules.training.outputs import OUTPUT_RULES
 from recordsmith.doctor.lint.rules.training.ranges import RANGE_RULES
 from recordsmith.doctor.lint.rules.training.steps import STEP_RULES
@@ -47,6 +53,8 @@ RULES: RuleSet[Program] = RuleSet(
         *AUGMENTATION_RULES,
         *VECTORISER_RULES,
         *PAIR_RULES,
+        *OWN_BATCH_RULES,
+        *HELPER_RULES,
         *RAW_BYTES_RULES,
         *IMAGE_RULES,
         *RANGE_RULES,
@@ -66,10 +74,14 @@ RULES: RuleSet[Program] = RuleSet(
         *OVERLAP_RULES,
         *PART_RULES,
         *OUTPUT_RULES,
+        *LOSS_RULES,
+        *GRADIENT_RULES,
         *STEP_RULES,
         *CLASS_MAP_RULES,
         *OVERFLOW_RULES,
+        *RESHAPE_RULES,
         *CLASS_NUMBER_RULES,
+        *MISSING_VALUE_RULES,
         *SPARSE_FEATURE_RULES,
         *TORCH_RULES,
         *FOLLOWING_RULES,

@@ -163,6 +163,8 @@ def tensor_shape(value: Value | None, depth: int = 30) -> Shape | None:  # noqa:
             return _product(tensor_shape(pair[0], depth - 1), tensor_shape(pair[1], depth - 1))
         case Call(name=".unsqueeze" | "torch.unsqueeze"):
             return _unsqueezed(value, depth)
+        case Call(name=".view" | ".reshape", args=(Item(attribute=True, index=Literal(value="shape"), base=like),)):
+            return tensor_shape(like, depth - 1)
         case Call(name=".view" | ".reshape"):
             sizes = value.args[0] if len(value.args) == 1 and isinstance(value.args[0], Group) else Group(value.args)
             return tuple(_number(one) for one in sizes.members) if isinstance(sizes, Group) else None

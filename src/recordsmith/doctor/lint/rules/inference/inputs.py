@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator
 
-from recordsmith.doctor.lint.interpreter.values import Call, Literal, Operation, Value
-from recordsmith.doctor.lint.libraries.fitting import ModelUse, model_uses
+from recordsmith.doctor.lint.interpreter.values import Call, Group, Literal, Operation, Value, walk
+from recordsmith.doctor.lint.libraries.fitting import ModelUse, model_uses, split_part
 from recordsmith.doctor.lint.libraries.scaling import Scaling, scaling_of
 from recordsmith.doctor.lint.program import Program
 from recordsmith.rules import Finding, Severity, rule
@@ -17,6 +18,9 @@ _WORDS = {"validation": "validation or test data", "prediction": "what it predic
 _ONE_IMAGE = re.compile(
     r"cv2\.(imread|cvtColor|resize|flip|GaussianBlur)|PIL\.Image\.open|keras\.(preprocessing\.image|utils)\."
     r"(load_img|img_to_array)|\.(astype|convert|resize)|numpy\.(array|asarray)"
+)
+_KEEPS_NUMBERS = re.compile(
+    r"numpy\.(array|asarray|expand_dims|reshape|float32)|\.(reshape|astype)|tensorflow\.constant"
 )
 
 
@@ -33,8 +37,25 @@ def _compared(program: Program) -> Iterator[tuple[Scaling, ModelUse, Scaling]]:
             if use.model is not model or use.role == "training":
                 continue
             other = scaling_of(use.inputs)
-            if other is not None and other.root == first.root:
+            if other is None and use.role == "prediction" and first.steps and _is_written_down(use.inputs):
+                other = Scaling(first.root)
+            divided = math.isclose(first.factor, 1 / 255, rel_tol=0.02)  # so they are pixels, wherever they were read
+            if other is not None and (other.root == first.root or (divided and other.root == "image")):
                 yield first, use, other
+
+
+def _is_written_down(value: Value) -> bool:
+    """An array of numbers that stand in the source: one example, to try the model."""
+    while isinstance(value, Call) and _KEEPS_NUMBERS.fullmatch(value.name):
+        inner = value.receiver if value.name.startswith(".") else value.argument(0)
+        if inner is None:
+            return False
+        value = inner
+    while isinstance(value, Group) and value.members and not value.grown:
+        if all(isinstance(one, Literal) and isinstance(one.value, int | float) for one in value.members):
+            return len(value.members) > 1
+        value = value.members[0]
+    return False
 
 
 @rule("P210", "scaled-differently", Severity.ERROR)
@@ -84,6 +105,119 @@ def channels_in_another_order(program: Program) -> Iterator[Finding]:
                 f"Training data is {trained.channels}, and {_WORDS[use.role]} is {other.channels}: red and blue are "
                 "swapped.",
             )
+
+
+@rule("P274", "labels-as-inputs", Severity.ERROR)
+def labels_as_inputs(program: Program) -> Iterator[Finding]:
+    """Labels are given to `predict` instead of the inputs.
+
+    Why it matters:
+        Where the shapes happen to fit, the model predicts from the answers, and the score is meaningless.
+
+    Example:
+        `model.fit(x_train, y_train)`, then `model.predict(y_test)`.
+
+    Fix:
+        `model.predict(x_test)`
+    """
+    uses = list(model_uses(program.calls))
+    for use in uses:
+        trained = [one for one in uses if one.role == "training" and one.model is use.model and one.targets is not None]
+        part = split_part(use.inputs)
+        for one in trained if use.role == "prediction" else ():
+            labels = split_part(one.targets)
+            of_labels = part is not None and labels is not None and part.whole is labels.whole
+            inputs = split_part(one.inputs)
+            if of_labels and inputs is not None and labels is not None and inputs.whole is not labels.whole:
+                yield program.finding(
+                    labels_as_inputs,
+                    use.call.expression,
+                    "The model was trained on other data, and is given the labels here as its inputs.",
+                )
+                break
+
+
+@rule("P269", "padded-differently", Severity.ERROR)
+def padded_differently(program: Program) -> Iterator[Finding]:
+    """Sequences are padded or cut on another side than those of the training data.
+
+    Why it matters:
+        `pad_sequences` pads and cuts at the beginning unless told otherwise. A model that was trained on sequences
+        padded at the end meets its words at other positions: predictions are wrong, and no error is raised.
+
+    Example:
+        `pad_sequences(train, maxlen=200, padding="post")`, then `model.predict(pad_sequences(new, maxlen=200))`.
+
+    Fix:
+        Use the same `padding` and `truncating` everywhere, best in one function.
+    """
+    uses = list(model_uses(program.calls))
+    for use in uses:
+        paddings = [_padding(one.inputs) for one in uses if one.model is use.model and one.role == "training"]
+        trained, other = next((one for one in paddings if one is not None), None), _padding(use.inputs)
+        if use.role == "training" or trained is None or other is None:
+            continue
+        for name, position in (("padding", 3), ("truncating", 4)):
+            sides = [call.argument(position, name) or Literal("pre") for call in (trained, other)]
+            known = [one.value for one in sides if isinstance(one, Literal)]
+            if len(known) == 2 and known[0] != known[1] and trained.exact and other.exact:
+                yield program.finding(
+                    padded_differently,
+                    other.expression,
+                    f"The training data has `{name}={known[0]!r}`, and this has `{name}={known[1]!r}`: words are at "
+                    "other positions than in training.",
+                    severity=Severity.WARNING if name != "padding" else None,
+                )
+                break
+
+
+def _padding(value: Value) -> Call | None:
+    for one in walk(value, 40):
+        if isinstance(one, Call) and one.name.endswith(".pad_sequences"):
+            return one
+    return None
+
+
+@rule("P276", "undone-by-another-scaler", Severity.ERROR)
+def undone_by_another_scaler(program: Program) -> Iterator[Finding]:
+    """Predictions are scaled back with another scaler than the one that scaled the targets.
+
+    Why it matters:
+        `inverse_transform` of the scaler of the inputs knows nothing of the targets: the predictions come out in the
+        wrong units, and every error computed from them is wrong.
+
+    Example:
+        `y = scaler_y.fit_transform(y)`, then `scaler_x.inverse_transform(model.predict(x))`.
+
+    Fix:
+        `scaler_y.inverse_transform(model.predict(x))`
+    """
+    uses = list(model_uses(program.calls))
+    for call in program.calls:
+        predicted = call.args[0] if call.name == ".inverse_transform" and call.args else None
+        model = next((use.model for use in uses if use.call is predicted), None)
+        trained = [use for use in uses if use.model is model and use.role == "training" and use.targets is not None]
+        if model is None or not trained or call.receiver is None:
+            continue
+        makers = [_scalers(use.targets) for use in trained]
+        inputs = [_scalers(use.inputs) for use in trained]
+        if (
+            all(makers)
+            and all(call.receiver not in one for one in makers)
+            and any(call.receiver in one for one in inputs)
+        ):
+            yield program.finding(
+                undone_by_another_scaler,
+                call.expression,
+                "The predictions are scaled back by the scaler of the inputs, and the targets were scaled by another "
+                "one: the numbers are in the wrong units.",
+            )
+
+
+def _scalers(value: Value | None) -> list[Value]:
+    """The scalers that an array went through."""
+    calls = [one for one in walk(value, 60) if isinstance(one, Call) and one.name in (".transform", ".fit_transform")]
+    return [maker for one in calls if isinstance(maker := one.receiver, Call) and maker.name.startswith("sklearn.")]
 
 
 @rule("P238", "image-without-batch", Severity.ERROR)
@@ -154,7 +288,8 @@ def argmax_of_one_unit(program: Program) -> Iterator[Finding]:
             continue
         predicted = isinstance(given, Call) and given.name in (".predict", ".predict_on_batch")
         over_units = isinstance(axis, Literal) and axis.value in (1, -1)
-        if predicted and over_units and isinstance(given, Call) and units.get(id(given.receiver)) == 1:
+        sure = not call.undecided  # a branch may choose by the number of outputs
+        if predicted and over_units and sure and isinstance(given, Call) and units.get(id(given.receiver)) == 1:
             yield program.finding(
                 argmax_of_one_unit,
                 call.expression,
@@ -162,4 +297,12 @@ def argmax_of_one_unit(program: Program) -> Iterator[Finding]:
             )
 
 
-INPUT_RULES = [scaled_differently, channels_in_another_order, image_without_batch, argmax_of_one_unit]
+INPUT_RULES = [
+    scaled_differently,
+    channels_in_another_order,
+    labels_as_inputs,
+    padded_differently,
+    undone_by_another_scaler,
+    image_without_batch,
+    argmax_of_one_unit,
+]

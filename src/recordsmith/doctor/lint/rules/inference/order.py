@@ -6,10 +6,11 @@ import ast
 from collections.abc import Iterator
 
 from recordsmith.doctor.lint.interpreter.loops import pipelines_in
-from recordsmith.doctor.lint.interpreter.values import Call, Group, Literal, Operation, Value, walk
+from recordsmith.doctor.lint.interpreter.values import Call, Group, Item, Literal, Operation, Value, walk
 from recordsmith.doctor.lint.libraries.fitting import ModelUse, model_uses
 from recordsmith.doctor.lint.libraries.image_generators import flow_of
 from recordsmith.doctor.lint.libraries.lists import name_of_list
+from recordsmith.doctor.lint.libraries.rows import rows_of
 from recordsmith.doctor.lint.libraries.tensorflow.pipelines import Pipeline
 from recordsmith.doctor.lint.program import Program
 from recordsmith.rules import Finding, Severity, rule
@@ -79,7 +80,18 @@ def _other_pass(program: Program, use: ModelUse) -> str | None:
         rest = [one for one in parts if not any(inner is use.call for inner in walk(one))]
         if predicted and any(_comes_from(one, shuffled) or _is_filled(one, gathered) for one in rest):
             return "the labels, taken in a pass of their own,"
+        scored = isinstance(value, Call) and value.name.startswith("sklearn.metrics.")
+        if predicted and scored and any(_is_table_of(one, shuffled) for one in rest):
+            return "the labels, taken from the table itself,"
     return None
+
+
+def _is_table_of(value: Value, shuffled: list[Pipeline]) -> bool:
+    """Labels in the order of the table or array that the shuffled data was made from."""
+    origin = rows_of(value).origin
+    calls = [one.source.call for point in shuffled for one in point.origins() if one.source.kind == "slices"]
+    known = isinstance(origin, Call | Item)
+    return known and any(one is origin for call in calls if call is not None for one in walk(call))
 
 
 def _gathered(program: Program, shuffled: list[Pipeline]) -> set[str]:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from recordsmith.doctor.lint.edits import move_stage
 from recordsmith.doctor.lint.interpreter.values import Call, Literal, walk
 from recordsmith.doctor.lint.libraries.fitting import model_uses
-from recordsmith.doctor.lint.libraries.image_generators import flow_of
+from recordsmith.doctor.lint.libraries.image_generators import Flow, flow_of
 from recordsmith.doctor.lint.libraries.randomness import random_changes
 from recordsmith.doctor.lint.libraries.tensorflow.pipelines import Pipeline
 from recordsmith.doctor.lint.program import Program
@@ -142,6 +142,33 @@ def _stage_of(pipeline: Pipeline, call: Call) -> ast.Call | None:
     return None
 
 
+@rule("P271", "augmentation-not-used", Severity.WARNING)
+def augmentation_not_used(program: Program) -> Iterator[Finding]:
+    """An ImageDataGenerator with augmentation is made, and the model is trained on the arrays themselves.
+
+    Why it matters:
+        The generator changes nothing by itself: only what its `flow` yields is augmented. `datagen.fit(x)` computes
+        statistics for `featurewise_center` and similar options, and augments nothing.
+
+    Example:
+        `datagen = ImageDataGenerator(rotation_range=15)`, `datagen.fit(x_train)`, then `model.fit(x_train, y_train)`.
+
+    Fix:
+        `model.fit(datagen.flow(x_train, y_train, batch_size=32))`
+    """
+    trained = [use for use in model_uses(program.calls) if use.role == "training" and use.targets is not None]
+    if not trained or program.mentions(r"\.(flow\w*|random_transform|apply_transform|get_random_transform)\("):
+        return
+    for call in program.calls:
+        if call.name.endswith(".ImageDataGenerator") and Flow(call, call).augments_by:
+            yield program.finding(
+                augmentation_not_used,
+                call.expression,
+                "This generator would augment images, but nothing calls its `flow`: the model is trained on the images "
+                "as they are.",
+            )
+
+
 @rule("P027", "brightness-beyond-range", Severity.WARNING)
 def brightness_beyond_range(program: Program) -> Iterator[Finding]:
     """Brightness is changed by far more than the range of the values.
@@ -172,4 +199,4 @@ def brightness_beyond_range(program: Program) -> Iterator[Finding]:
             )
 
 
-AUGMENTATION_RULES = [cache_after_augmentation, augmented_validation, brightness_beyond_range]
+AUGMENTATION_RULES = [cache_after_augmentation, augmented_validation, augmentation_not_used, brightness_beyond_range]

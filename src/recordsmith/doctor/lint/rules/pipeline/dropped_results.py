@@ -29,7 +29,7 @@ def dropped_results(program: Program) -> Iterator[tuple[ast.Call, str, list[Edit
     """Yield each such call: where, what is wrong, how to change it, and how severe it is if not an error."""
     if program.source.cells:
         return  # a notebook shows the value of a statement
-    exported = "# In[" in program.source.text  # a notebook as a script, where a value may be meant to be shown
+    exported = "# In[" in program.source.text or _shows_values(program.source.tree)
     seen: set[int] = set()
     for call in program.calls:
         if call.node is None or id(call.node) in seen or not _is_statement(call.node):
@@ -53,6 +53,18 @@ def dropped_results(program: Program) -> Iterator[tuple[ast.Call, str, list[Edit
                     "has no effect."
                 )
                 yield node, message, None, Severity.INFO if exported else None
+
+
+def _shows_values(module: ast.Module) -> bool:
+    """A notebook as a script: some of its statements are values, which a notebook would show."""
+    shown = 0
+    for statement in module.body:
+        match statement:
+            case ast.Expr(value=ast.Name() | ast.Attribute() | ast.Subscript()):
+                shown += 1
+            case ast.Expr(value=ast.Call(func=ast.Attribute(attr="head" | "tail" | "describe" | "value_counts"))):
+                shown += 1
+    return shown > 1
 
 
 def _is_statement(node: ast.AST) -> bool:

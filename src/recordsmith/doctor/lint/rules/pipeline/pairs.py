@@ -7,8 +7,10 @@ import re
 from collections.abc import Iterator
 
 from recordsmith.doctor.lint.interpreter.values import Call, Element, Group, Item, Literal, Table, Value, walk
+from recordsmith.doctor.lint.libraries.rows import rows_of
 from recordsmith.doctor.lint.libraries.tensorflow.pipelines import Pipeline, Stage
 from recordsmith.doctor.lint.program import Program
+from recordsmith.doctor.lint.rules.pipeline.own_batches import shuffled_without_its_partner
 from recordsmith.doctor.lint.rules.reading.listings import is_read_elsewhere
 from recordsmith.rules import Finding, Severity, rule
 
@@ -16,7 +18,6 @@ __all__ = ["PAIR_RULES"]
 
 _LABEL = re.compile(r"label|target|mask|annot|truth|class|caption|answer|segment|categor|^y$|^ys$", re.IGNORECASE)
 _IN_PLACE = {"random.shuffle", "numpy.random.shuffle"}
-_PERMUTES = {"numpy.random.permutation", "tensorflow.random.shuffle", "sklearn.utils.shuffle", ".permutation"}
 _ZIPS = ("tensorflow.data.Dataset.from_tensor_slices", "builtins.zip")
 _READ = {"numpy.load", "numpy.loadtxt", "numpy.genfromtxt", "pandas.read_csv"}
 _SEEDS = {"random.seed", "numpy.random.seed"}
@@ -56,6 +57,14 @@ def shuffled_apart(program: Program) -> Iterator[Finding]:
         )
     yield from _arrays_shuffled_apart(program)
     yield from _arrays_ordered_apart(program)
+    for shuffle, name, other in shuffled_without_its_partner(program):
+        yield program.finding(
+            shuffled_apart,
+            shuffle,
+            f"`self.{name}` is shuffled and `self.{other}`, which `__getitem__` pairs with it by position, is not: the "
+            "labels no longer belong to their examples.",
+            advice="Shuffle one list of indices, and take both by it.",
+        )
 
 
 @rule("P014", "interleaved-apart", Severity.ERROR)
@@ -124,12 +133,15 @@ def _arrays_ordered_apart(program: Program) -> Iterator[Finding]:
         members = _paired(call)
         if len(members) != 2 or not all(isinstance(member, Call | Item) for member in members):
             continue
-        if call.name not in _ZIPS and not all(_is_plain(member) for member in members):
+        first, second = (rows_of(member) for member in members)
+        if call.name not in _ZIPS and not (_is_read(first.origin) and _is_read(second.origin)):
             continue
-        orders = [_own_order(member) for member in members]
-        first, second = members
-        related = any(one is second for one in walk(first)) or any(one is first for one in walk(second))
-        if orders[0] != orders[1] and not related and not {"seed"} & {kind for kind, _ in orders if kind}:
+        kinds = {kind for kind, _ in (*first.orders, *second.orders)}
+        related = any(one is second.origin for one in walk(members[0])) or any(
+            one is first.origin for one in walk(members[1])
+        )
+        alike = first.origin is second.origin or not related
+        if first.orders != second.orders and alike and "seed" not in kinds:
             yield program.finding(
                 shuffled_apart,
                 call.expression,
@@ -139,11 +151,11 @@ def _arrays_ordered_apart(program: Program) -> Iterator[Finding]:
             )
 
 
-def _is_plain(value: Value) -> bool:
-    """It was read, or put into an order, and nothing was done to it since."""
-    if isinstance(value, Item):
-        return isinstance(value.index, Call) and value.index.name in _PERMUTES
-    return isinstance(value, Call) and (value.name in _PERMUTES or value.name in _READ)
+def _is_read(value: Value) -> bool:
+    """It was read from somewhere, so that its rows have an order of their own."""
+    if isinstance(value, Item) and isinstance(value.base, Item) and isinstance(value.base.base, Call):
+        return value.base.base.name.endswith(".load_data")
+    return isinstance(value, Call) and (value.name in _READ or value.name.startswith("pandas.read_"))
 
 
 def _makes_a_table(call: Call) -> bool:
@@ -175,16 +187,6 @@ def _array_of(value: Value) -> Value:
             return value
         value = inner
     return value
-
-
-def _own_order(value: Value) -> tuple[str, object]:
-    """The random order that an array was put into: by a permutation that indexes it, or by a function that shuffles."""
-    if isinstance(value, Item) and isinstance(value.index, Call) and value.index.name in _PERMUTES:
-        return "index", id(value.index)
-    if isinstance(value, Call) and value.name in _PERMUTES and len(value.args) == 1:
-        seed = value.argument(None, "seed", "random_state")
-        return ("index", id(value)) if seed is None else ("seed", _key(seed))
-    return "", None
 
 
 def _zips(program: Program) -> Iterator[Pipeline]:
@@ -233,6 +235,8 @@ def _is_pairing(program: Program, pipeline: Pipeline, call: Call) -> bool:
     """One side is labels, by a name, a file name or a feature: two streams of images may be zipped at random."""
     if all(_is_pair(one.element) for one in pipeline.source.of):
         return False  # two datasets of pairs, as for mixing examples
+    if any(name.startswith("source") for one in pipeline.source.of for name in one.all_names):
+        return False  # two domains, of which the other is called the target
     if any(_is_pair(one.element) for one in pipeline.source.of):  # whole examples, and something beside them
         return any(_LABEL.search(name) for one in pipeline.source.of for name in one.all_names)
     words: list[str] = []

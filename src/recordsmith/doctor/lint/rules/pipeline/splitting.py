@@ -8,7 +8,8 @@ from collections.abc import Iterator
 
 from recordsmith.doctor.lint.interpreter.loops import pipelines_in
 from recordsmith.doctor.lint.interpreter.values import Call, Group, Item, Literal, Operation, Slice, Value, walk
-from recordsmith.doctor.lint.libraries.fitting import model_of
+from recordsmith.doctor.lint.libraries.fitting import model_of, split_part
+from recordsmith.doctor.lint.libraries.rows import own_statistics, rows_of
 from recordsmith.doctor.lint.program import Program
 from recordsmith.rules import Finding, Severity, rule
 
@@ -20,6 +21,11 @@ _CROSS_VALIDATES = re.compile(r"sklearn\.model_selection\.cross_val(_score|idate
 _TURNS = re.compile(
     r"cv2\.(flip|rotate|GaussianBlur|warpAffine)|numpy\.(fliplr|flipud|flip|rot90)|tensorflow\.image\.flip\w+"
 )
+_ESTIMATOR = re.compile(
+    r"sklearn\.(?!preprocessing|decomposition|impute|feature)|xgboost\.|lightgbm\.|catboost\.|keras\."
+)
+_TABLES = re.compile(r"numpy\.(load|loadtxt|genfromtxt)|pandas\.read_\w+")
+_TREES = re.compile(r"Tree|Forest|XGB|LGBM|CatBoost|GradientBoosting|AdaBoost")
 _WORDS = re.compile(r"Vectorizer|Tokenizer|TextVectorization|Lookup")
 _LEARNS = {".fit", ".fit_transform", ".adapt", ".fit_on_texts"}
 _FITTED = re.compile(
@@ -174,40 +180,72 @@ def fitted_on_test_data(program: Program) -> Iterator[Finding]:
         elif call.name.endswith("train_test_split"):
             parts = [one for argument in call.args for one in walk(argument)]
             fitted = next((one for one in parts if _is_fitting(one) or _is_fitted(one, fitted_on)), None)
-            if isinstance(fitted, Call):
+            if isinstance(fitted, Call) and not _is_training_part(fitted):
                 yield program.finding(
                     fitted_on_test_data,
                     fitted.expression,
                     f"`{_name(fitted)}` is fitted on all the data before it is split, the test data included: the "
                     "score will promise too much.",
+                    severity=_harmless(program, fitted),
                 )
         elif call.name in _LEARNS and _is_fitting(call, also_adapt=True) and call.args and _is_both(call.args[0]):
             yield program.finding(
                 fitted_on_test_data,
                 call.expression,
                 f"`{_name(call)}` is fitted on training and test data together: the score will promise too much.",
-                severity=Severity.INFO if _WORDS.search(_name(call)) else None,  # a list of words tells little
+                severity=_harmless(program, call),
             )
 
 
 def _cut_afterwards(program: Program) -> Iterator[Finding]:
     """What was fitted on all rows is cut into training and test rows afterwards: `x[:n]` and `x[n:]`."""
     begins: dict[tuple[int, object], Value] = {}
+    reported: set[int] = set()
     for item in program.items:
         index = item.index if isinstance(item, Item) else None
         index = index.members[0] if isinstance(index, Group) and index.members else index
-        if not isinstance(item, Item) or not isinstance(index, Slice) or not _is_fitting(item.base):
+        if not isinstance(item, Item) or not isinstance(index, Slice):
+            continue
+        fitted = item.base if _is_fitting(item.base) else _scaled_by_itself(item.base)
+        if fitted is None or fitted.node is None:
             continue
         lower = None if isinstance(index.lower, Literal) and index.lower.value in (0, None) else index.lower
         if lower is None and index.upper is not None:
             begins[id(item.base), _bound(index.upper)] = item
-        elif lower is not None and (id(item.base), _bound(lower)) in begins and isinstance(item.base, Call):
+        elif lower is not None and (id(item.base), _bound(lower)) in begins and id(fitted.node) not in reported:
+            reported.add(id(fitted.node))
+            what = f"`{_name(fitted)}` is fitted on" if isinstance(fitted, Call) else "This takes the statistics of"
             yield program.finding(
                 fitted_on_test_data,
-                item.base.expression,
-                f"`{_name(item.base)}` is fitted on all the data before it is cut into training and test data: the "
-                "score will promise too much.",
+                fitted.node,
+                f"{what} all the data before it is cut into training and test data: the score will promise too much.",
+                severity=_harmless(program, fitted) if isinstance(fitted, Call) else None,
             )
+
+
+def _scaled_by_itself(value: Value) -> Value | None:
+    """The step that scaled a whole table by its own statistics, before it was cut into windows or rows."""
+    for one in walk(value, 40):
+        scaled = own_statistics(one)
+        if scaled is not None:
+            origin = rows_of(scaled).origin
+            return scaled if isinstance(origin, Call) and _TABLES.fullmatch(origin.name) else None
+    return None
+
+
+def _harmless(program: Program, fitted: Call) -> Severity | None:
+    """A list of words tells little about the test data, and trees do not care how a column is scaled."""
+    models = [model_of(one.receiver) for one in program.calls if one.name == ".fit" and one.receiver is not None]
+    names = [one.name for one in models if isinstance(one, Call) and _ESTIMATOR.match(one.name)]
+    only_trees = bool(names) and all(_TREES.search(name) for name in names)
+    scaled = _name(fitted).endswith("Scaler")
+    return Severity.INFO if _WORDS.search(_name(fitted)) or (scaled and only_trees) else None
+
+
+def _is_training_part(fitted: Call) -> bool:
+    """What is split is the training part of a split before."""
+    given = fitted.args[0] if fitted.args else None
+    return split_part(given) is not None
 
 
 def _bound(value: Value) -> object:

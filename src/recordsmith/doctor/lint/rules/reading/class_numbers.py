@@ -19,6 +19,7 @@ _TORCH = re.compile(r"^\s*(import|from) torch\b", re.MULTILINE)
 _KEEPS_MODEL = re.compile(
     r"\.save(_weights|_model)?\(|ModelCheckpoint|load_model|load_weights|pickle\.dump|joblib\.dump"
 )
+_KEEPS_NUMBERS = re.compile(r"json\.dumps?\(|\.to_json\(")  # the numbers are saved beside the model
 _KEEPS_ORDER = {"builtins.list", "builtins.tuple", "numpy.array"}
 
 
@@ -40,6 +41,7 @@ def class_numbers_by_chance(program: Program) -> Iterator[Finding]:
     """
     if _TORCH.search(program.source.text):
         return  # P126 is about PyTorch
+    saved = bool(_KEEPS_NUMBERS.search(program.source.text))
     kept = bool(_KEEPS_MODEL.search(program.source.text))
     sorted_later = {id(one.receiver) for one in program.calls if one.name == ".sort"}
     seen: set[int] = set()
@@ -59,7 +61,9 @@ def class_numbers_by_chance(program: Program) -> Iterator[Finding]:
             "same class gets another number.",
             edits=_sorted(program, origin),
             certain=True,
-            severity=None if kept or (origin.args and _numbered_twice(program, call)) else Severity.INFO,
+            severity=None
+            if (kept or (origin.args and _numbered_twice(program, call))) and not saved
+            else Severity.INFO,
         )
 
 

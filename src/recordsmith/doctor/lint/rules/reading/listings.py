@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from recordsmith.doctor.lint.interpreter.values import Call, Group, Item, Literal, Many, Value, walk
+from recordsmith.doctor.lint.interpreter.values import Call, Group, Item, Literal, Value, walk
+from recordsmith.doctor.lint.libraries.rows import rows_of
 from recordsmith.doctor.lint.program import Program
 from recordsmith.doctor.lint.rules.torch.rows import pairs_in_datasets
 from recordsmith.rules import Finding, Severity, rule
@@ -13,10 +14,7 @@ from recordsmith.rules import Finding, Severity, rule
 __all__ = ["LISTINGS", "LISTING_RULES", "is_read_elsewhere"]
 
 LISTINGS = {"glob.glob", "glob.iglob", "os.listdir", "os.scandir", ".glob", ".rglob", ".iterdir"}
-_KEEPS_ORDER = {
-    "builtins.list", "numpy.array", "numpy.asarray", "tensorflow.constant", "builtins.tuple", "numpy.concatenate",
-    "numpy.stack", "numpy.vstack", "tensorflow.concat", "pandas.concat",
-}  # fmt: skip
+_JOINS = {"numpy.concatenate", "numpy.vstack", "tensorflow.concat", "pandas.concat"}
 _READS = {"numpy.load", "numpy.genfromtxt", "numpy.loadtxt", "json.load", "pickle.load", "builtins.open"}
 _PAIRS = {"builtins.zip", "tensorflow.data.Dataset.from_tensor_slices"}
 
@@ -38,10 +36,13 @@ def labels_beside_unsorted_files(program: Program) -> Iterator[Finding]:
     """
     sorted_in_place = {id(one.receiver) for one in program.calls if one.name == ".sort"}
     for call in program.calls:
-        if call.name not in _PAIRS:
-            continue
         given = call.args[0] if len(call.args) == 1 else None
-        members = list(given.members) if isinstance(given, Group) else list(call.args)
+        if call.name in _PAIRS:
+            members = list(given.members) if isinstance(given, Group) else list(call.args)
+        elif call.name == ".fit" or call.name.endswith(".train_test_split"):
+            members = list(call.args[:2])
+        else:
+            continue
         if len(members) < 2 or any(isinstance(member, Call) and member.name in _PAIRS for member in members):
             continue
         listings = [(member, _listing(member)) for member in members]
@@ -125,16 +126,12 @@ def _enumerated(program: Program, loop: ast.For) -> Value | None:
 
 
 def _listing(value: Value) -> Call | None:
-    """The listing that a value is, unsorted and in its order."""
-    while True:
-        if isinstance(value, Call) and value.name in LISTINGS:
-            return value
-        if isinstance(value, Call) and value.name in _KEEPS_ORDER and value.args:
-            value = value.args[0]
-        elif isinstance(value, Many) and len(value.over) == 1:
-            value = value.over[0]
-        else:
-            return None
+    """The listing that the rows of a value come from, unsorted and in its order."""
+    rows = rows_of(value)
+    while isinstance(rows.origin, Call) and rows.origin.name in _JOINS and rows.origin.args:
+        rows = rows_of(rows.origin.args[0])
+    origin = rows.origin
+    return origin if isinstance(origin, Call) and origin.name in LISTINGS and not rows.orders else None
 
 
 def _is_independent(other: Value, listing: Call) -> bool:

@@ -7,8 +7,9 @@ import re
 from collections.abc import Iterator
 
 from recordsmith.doctor.lint.edits import Edit, call_span
-from recordsmith.doctor.lint.interpreter.values import Call, Group, Item, Literal, Value
-from recordsmith.doctor.lint.libraries.fitting import model_uses, split_part
+from recordsmith.doctor.lint.interpreter.values import Call, Group, Item, Literal, Slice, Table, Value, walk
+from recordsmith.doctor.lint.libraries.fitting import ModelUse, model_uses, split_part
+from recordsmith.doctor.lint.libraries.rows import bound_key, is_alike, own_statistics
 from recordsmith.doctor.lint.program import Program
 from recordsmith.rules import Finding, Severity, rule
 
@@ -22,6 +23,9 @@ _ESTIMATOR = re.compile(
     r"sklearn\.(ensemble|linear_model|svm|tree|neighbors|naive_bayes|neural_network)\.\w+|(xgboost|lightgbm|catboost|keras)\..*"
 )
 _SELECTS_COLUMNS = re.compile(r"sklearn\.(pipeline|compose)\..*")
+_FITS = {".fit", ".fit_transform", ".fit_on_texts"}
+_APPLIES = {".fit_transform", ".transform", ".texts_to_sequences", ".texts_to_matrix"}
+_SAME_ROWS = {".to_numpy", ".astype", ".copy", ".reshape", ".ravel"}
 _SAME_FRAME = {".dropna", ".copy", ".reset_index", ".drop_duplicates", ".fillna", ".astype"}
 
 
@@ -60,6 +64,77 @@ def fitted_again_on_test_data(program: Program) -> Iterator[Finding]:
                 certain=True,
             )
         fitted.append(call)
+    yield from _prepared_by_another(program)
+
+
+def _prepared_by_another(program: Program) -> Iterator[Finding]:
+    """Test data that went through a scaler or tokenizer of its own, or was scaled by its own mean."""
+    uses = list(model_uses(program.calls))
+    reported: set[int] = set()
+    for use in uses:
+        if use.role == "training" or not isinstance(use.model, Call):
+            continue
+        trained = [one for one in uses if one.role == "training" and one.model is use.model]
+        for maker, fit in _makers(program, use).items():
+            others = [one for training in trained for one in _makers(program, training)]
+            alike = [one for one in others if one.name == maker.name]
+            same = alike and is_alike(fit.args[0], _first_fit(program, alike[0]))
+            if not alike or maker in others or id(fit.node) in reported or same:
+                continue
+            reported.add(id(fit.node))
+            yield program.finding(
+                fitted_again_on_test_data,
+                fit.expression,
+                f"Training data went through another `{maker.name.rpartition('.')[2]}` than this data, and each was "
+                "fitted on its own data: the same value now means something else in each.",
+                advice="Fit one on the training data, and use it for the rest too.",
+            )
+        apart = _dummies(use.inputs)
+        others = [one for training in trained if (one := _dummies(training.inputs)) is not None]
+        if apart is not None and others and not program.mentions(r"\.(reindex|align)\(") and apart not in others:
+            yield program.finding(
+                fitted_again_on_test_data,
+                apart.expression,
+                "`get_dummies` makes the columns from the values that it meets, once for the training data and once "
+                "for this: a category that one of them lacks shifts or drops columns.",
+                advice="Give both the same columns: `test.reindex(columns=train.columns, fill_value=0)`, or use "
+                "`OneHotEncoder`, fitted on the training data.",
+            )
+        own = own_statistics(use.inputs)
+        scaled = [own_statistics(training.inputs) for training in trained]
+        if own is not None and any(scaled) and own not in scaled:
+            yield program.finding(
+                fitted_again_on_test_data,
+                own.node or use.call.expression,
+                "This data is scaled by its own mean or range, and the training data by that of the training data: the "
+                "same value now means something else in each.",
+                advice="Keep the mean and deviation of the training data, and use them here too.",
+            )
+
+
+def _makers(program: Program, use: ModelUse) -> dict[Call, Call]:
+    """The scalers, encoders and tokenizers that an input went through, each with its only fit."""
+    applied = [one for one in walk(use.inputs, 200) if isinstance(one, Call) and one.name in _APPLIES]
+    found: dict[Call, Call] = {}
+    for call in applied:
+        maker = call.receiver
+        while isinstance(maker, Call) and maker.name == ".fit":
+            maker = maker.receiver
+        if isinstance(maker, Call) and (_TRANSFORMER.fullmatch(maker.name) or maker.name.endswith(".Tokenizer")):
+            fits = [one for one in program.calls if one.name in _FITS and one.receiver is maker and one.args]
+            if len(fits) == 1 and maker.name.rpartition(".")[2] not in _LEARNS_NOTHING:
+                found[maker] = fits[0]
+    return found
+
+
+def _dummies(value: Value) -> Call | None:
+    calls = (one for one in walk(value, 60) if isinstance(one, Call) and one.name == "pandas.get_dummies")
+    return next(calls, None)
+
+
+def _first_fit(program: Program, maker: Call) -> Value | None:
+    fits = (one.args[0] for one in program.calls if one.name in _FITS and one.receiver is maker and one.args)
+    return next(fits, None)
 
 
 def _only_transformed(program: Program, call: Call) -> list[Edit] | None:
@@ -106,7 +181,8 @@ def target_among_features(program: Program) -> Iterator[Finding]:
         answer is not known.
 
     Example:
-        `y = df["price"]`, `x = df.drop(columns=["id"])`, then `train_test_split(x, y)`.
+        `y = df["price"]`, `x = df.drop(columns=["id"])`, then `train_test_split(x, y)`; or `x = df.iloc[:, 0:9]` and
+        `y = df.iloc[:, 8]`.
 
     Fix:
         Drop the target too: `x = df.drop(columns=["id", "price"])`.
@@ -122,6 +198,7 @@ def target_among_features(program: Program) -> Iterator[Finding]:
         and isinstance(use.model, Call)
         and _ESTIMATOR.fullmatch(use.model.name)
     ]
+    yield from _copied_inputs(program)
     if not pairs:
         return
     changed = {id(one.receiver) for one in program.calls if _changes_columns(one)}
@@ -133,6 +210,20 @@ def target_among_features(program: Program) -> Iterator[Finding]:
         if isinstance(target, ast.Subscript)
     }
     for call, inputs, target in pairs:
+        if (number := _column_number(target, inputs)) is not None:
+            yield program.finding(
+                target_among_features,
+                call.expression,
+                f"The features still hold column {number}, the one to predict: the model reads the answer from its "
+                "input.",
+                advice="End the slice of the features before that column: a slice does not include its end.",
+            )
+        elif _is_made_with(inputs, target):
+            yield program.finding(
+                target_among_features,
+                call.expression,
+                "One of the features is the target itself: the model reads the answer from its input.",
+            )
         if not isinstance(target, Item) or target.attribute or not isinstance(target.index, Literal):
             continue
         column, frame = target.index.value, target.base
@@ -146,6 +237,55 @@ def target_among_features(program: Program) -> Iterator[Finding]:
                 "input.",
                 advice=f'Drop it from the features: `.drop(columns=["{column}"])`.',
             )
+
+
+def _is_made_with(inputs: Value, target: Value) -> bool:
+    """A table that was put together from columns, one of which is the target."""
+    columns = inputs.argument(0, "data") if isinstance(inputs, Call) and inputs.name == "pandas.DataFrame" else None
+    return isinstance(columns, Table) and any(one is target for one in columns.entries.values())
+
+
+def _copied_inputs(program: Program) -> Iterator[Finding]:
+    """A model for sequences of words that gets its target as one of its inputs, in the same place."""
+    for model in program.models:
+        for fit in model.fits if model.loss in ("sparse", "categorical") else ():
+            inputs, target = fit.argument(0, "x"), fit.argument(1, "y")
+            if isinstance(inputs, Group) and len(inputs.members) > 1 and any(one is target for one in inputs.members):
+                yield program.finding(
+                    target_among_features,
+                    fit.expression,
+                    "The target is one of the inputs, position by position: the model learns to copy it.",
+                    advice="Shift them by one step: `decoder[:, :-1]` as the input, `decoder[:, 1:]` as the target.",
+                )
+
+
+def _column_number(target: Value, inputs: Value) -> int | None:
+    """The number of the column to predict, where the features are a slice of the same table that has it."""
+    chosen, features = _numbered_columns(target), _numbered_columns(inputs)
+    if chosen is None or features is None or chosen[0] is not features[0] or not isinstance(features[1], Slice):
+        return None
+    number, first, last = bound_key(chosen[1]), bound_key(features[1].lower) or 0, bound_key(features[1].upper)
+    if not isinstance(number, int) or not isinstance(first, int) or first < 0 or features[1].step is not None:
+        return None
+    if number < 0:  # counted from the end
+        held = last is None or (isinstance(last, int) and number < last < 0)
+    else:
+        held = first <= number and (last is None or (isinstance(last, int) and number < last))
+    return number if held else None
+
+
+def _numbered_columns(value: Value) -> tuple[Value, Value] | None:
+    """The table and the columns of `table.iloc[:, columns].values`, or of `array[:, columns]`."""
+    while (isinstance(value, Item) and value.attribute) or (isinstance(value, Call) and value.name in _SAME_ROWS):
+        inner = value.base if isinstance(value, Item) else value.receiver
+        if inner is None or (isinstance(value, Item) and bound_key(value.index) not in ("values", "T")):
+            return None
+        value = inner
+    match value:
+        case Item(index=Group(members=(Slice(lower=None, upper=None), columns))):
+            base = value.base
+            return (base.base if isinstance(base, Item) and base.attribute else base), columns
+    return None
 
 
 def _is_split(call: Call) -> bool:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 
 from recordsmith.doctor.lint.interpreter.values import Call, Group, Item, Literal, Many, Operation, Slice, Value, walk
 from recordsmith.doctor.lint.libraries.fitting import model_uses
 from recordsmith.doctor.lint.libraries.lists import name_of_list
 from recordsmith.doctor.lint.libraries.randomness import shuffles_values
+from recordsmith.doctor.lint.libraries.rows import bound_key, rows_of
 from recordsmith.doctor.lint.program import Program
 from recordsmith.rules import Finding, Severity, rule
 
@@ -16,6 +18,11 @@ __all__ = ["ORDERED_RULES"]
 
 _CONSTANT = {"numpy.zeros": 0, "numpy.ones": 1, "numpy.full": None, "numpy.zeros_like": 0, "numpy.ones_like": 1}
 _JOINS = {"numpy.concatenate", "numpy.append", "numpy.hstack", "numpy.vstack", "numpy.r_"}
+_LATER = re.compile(
+    r"(y|target|label|next|future|tomorrow)(_?(y|price|close|value|return|target)s?)?", re.IGNORECASE
+)  # names of what is to be forecast
+# Sets of scikit-learn that come one class after the other.
+_SORTED_SETS = ("sklearn.datasets.load_iris", "sklearn.datasets.load_wine")
 _KEEPS = {".astype", ".reshape", "numpy.array", "numpy.asarray", "keras.utils.to_categorical", "numpy.expand_dims"}
 
 
@@ -45,10 +52,30 @@ def validation_split_of_sorted_data(program: Program) -> Iterator[Finding]:
                 "The labels are sorted by class, and `validation_split` takes the last part of the data: validation "
                 "sees only the last class, and training little or nothing of it.",
             )
+    yield from _unshuffled_folders(program)
+
+
+def _unshuffled_folders(program: Program) -> Iterator[Finding]:
+    """A folder of classes, listed in order, of which the last part is kept for validation."""
+    for call in program.calls:
+        share, shuffle = call.argument(None, "validation_split"), call.argument(None, "shuffle")
+        cut = isinstance(share, Literal) and bool(share.value)
+        if call.name.endswith("_dataset_from_directory") and cut and isinstance(shuffle, Literal) and not shuffle.value:
+            yield program.finding(
+                validation_split_of_sorted_data,
+                call.expression,
+                "Without a shuffle the files are listed class by class, and `validation_split` takes the last of them: "
+                "the validation data is only the last classes, which are missing from the training data.",
+                advice="Leave out `shuffle=False`, and give both subsets the same `seed`.",
+            )
 
 
 def _is_sorted(value: Value) -> bool:
-    """It was put together from one block for each class."""
+    """It was put together from one block for each class, or is a set that is stored so."""
+    rows = rows_of(value)
+    whole = rows.origin.base if isinstance(rows.origin, Item) else rows.origin
+    if isinstance(whole, Call) and whole.name in _SORTED_SETS and not rows.orders:
+        return True
     while isinstance(value, Call) and value.name in _KEEPS:
         inner = value.receiver if value.name.startswith(".") else value.argument(0)
         if inner is None:
@@ -117,7 +144,8 @@ def windows_split_at_random(program: Program) -> Iterator[Finding]:
         forecast of the future will be.
 
     Example:
-        `train_test_split(windows, targets)` with windows made by `series[i:i + 24]` for every `i`.
+        `train_test_split(windows, targets)` with windows made by `series[i:i + 24]` for every `i`; or patches of 64
+        pixels that begin every 16 pixels.
 
     Fix:
         Split by time: `train_test_split(windows, targets, shuffle=False)`, or train on the first part of the series and
@@ -133,14 +161,15 @@ def windows_split_at_random(program: Program) -> Iterator[Finding]:
             yield program.finding(
                 windows_split_at_random,
                 call.expression,
-                "Overlapping windows of one series are split at random: nearly every test window has neighbours in "
-                "the training data, and the score is too good.",
-                advice="Give `shuffle=False`, so that the test data comes after the training data.",
+                "Overlapping windows are split at random: nearly every test window has neighbours in the training "
+                "data, and the score is too good.",
+                advice="Give `shuffle=False`, so that the test data comes after the training data; split patches of "
+                "images by the image that they come from.",
             )
 
 
 def _is_windows(value: Value) -> bool:
-    """A list of slices of one series, each begun one position later."""
+    """A list of slices of one series or image, each begun a little later than the one before."""
     members = value.members if isinstance(value, Group) and value.grown else ()
     members = (value.member,) if isinstance(value, Many) else members
     return len(members) == 1 and _window(members[0]) is not None
@@ -157,8 +186,12 @@ def _window(value: Value) -> Slice | None:
     ends_there = isinstance(index.lower, Operation) and index.lower.operator == "-" and upper in index.lower.operands
     looped = next((one for one in (index.lower, upper) if isinstance(one, Item)), None)
     over = looped.base if looped is not None else None
-    by_one = isinstance(over, Call) and over.name == "builtins.range" and len(over.args) < 3
-    return index if (begins_there or ends_there) and by_one else None
+    if not isinstance(over, Call) or over.name != "builtins.range" or not (begins_there or ends_there):
+        return None
+    step = bound_key(over.args[2]) if len(over.args) == 3 else 1
+    sizes = [bound_key(one) for one in upper.operands] if begins_there and isinstance(upper, Operation) else []
+    overlap = step == 1 or any(isinstance(one, int) and isinstance(step, int) and step < one for one in sizes)
+    return index if overlap else None
 
 
 @rule("P209", "target-inside-window", Severity.ERROR)
@@ -170,11 +203,16 @@ def target_inside_window(program: Program) -> Iterator[Finding]:
         input: the error is close to zero in every test, and the forecasts are worthless.
 
     Example:
-        `x.append(series[i:i + n])` and `y.append(series[i + n - 1])`.
+        `x.append(series[i:i + n])` and `y.append(series[i + n - 1])`;
+        `timeseries_dataset_from_array(data, data[:, 1], sequence_length=120)`, which pairs the window that begins at a
+        row with the target of the same row; `df["target"] = df["close"].shift(1)`, which is the price of yesterday.
 
     Fix:
-        Take the value after the window: `y.append(series[i + n])`.
+        Take the value after the window: `y.append(series[i + n])`, `timeseries_dataset_from_array(data[:-120],
+        data[120:, 1], sequence_length=120)`, `df["close"].shift(-1)`.
     """
+    yield from _windows_beside_targets(program)
+    yield from _shifted_to_the_past(program)
     for node in program.source.nodes:
         if not isinstance(node, ast.For):
             continue
@@ -192,6 +230,60 @@ def target_inside_window(program: Program) -> Iterator[Finding]:
                         f"`{program.text(window)}` that it is forecast from.",
                         advice=f"Append `{ast.unparse(target.value)}[{ast.unparse(upper)}]` to `{target_list}`.",
                     )
+
+
+def _windows_beside_targets(program: Program) -> Iterator[Finding]:
+    """Keras' windows of a series, each with a target that one of its own rows holds."""
+    for call in program.calls:
+        data, targets = call.argument(0, "data"), call.argument(1, "targets")
+        length = call.argument(2, "sequence_length")
+        if not call.name.endswith(".timeseries_dataset_from_array") or data is None or targets is None:
+            continue
+        series, answers = rows_of(data), rows_of(targets)
+        rest = answers.cuts[len(series.cuts) :]
+        begins = bound_key(rest[0].lower) or 0 if rest else 0
+        inside = isinstance(begins, int) and (begins == 0 or _less(begins, length))
+        whole = series.origin is answers.origin and answers.cuts[: len(series.cuts)] == series.cuts
+        if whole and len(rest) < 2 and inside and any(one is data for one in walk(targets)):
+            yield program.finding(
+                target_inside_window,
+                call.expression,
+                f"The window that begins at row i is paired with the target of row i + {begins}, which is in the "
+                "window: the model only has to copy it.",
+                advice="Give the rows after each window as targets: `data[:-sequence_length]` as data, and "
+                "`data[sequence_length:, column]` as targets.",
+            )
+
+
+def _less(begins: int, length: Value | None) -> bool:
+    return isinstance(length, Literal) and isinstance(length.value, int) and begins < length.value
+
+
+def _shifted_to_the_past(program: Program) -> Iterator[Finding]:
+    """A column called target that is an earlier value: `shift(1)` moves values to later rows."""
+    for call in program.calls:
+        if call.name != ".shift" or len(call.args) > 1:
+            continue
+        periods = call.argument(0, "periods")
+        earlier = periods is None or (isinstance(periods, Literal) and _less(0, periods))
+        statement = getattr(call.expression, "parent", None)
+        if not earlier or not isinstance(statement, ast.Assign):
+            continue
+        name = ""
+        match statement.targets[0]:
+            case ast.Subscript(slice=ast.Constant(value=str() as name)) | ast.Name(id=name):
+                pass
+        if re.fullmatch(
+            r"(y|target|label|next|future|tomorrow)(_?(y|price|close|value|return|target)s?)?", name.lower()
+        ):
+            yield program.finding(
+                target_inside_window,
+                call.expression,
+                f"`shift({1 if periods is None else bound_key(periods)})` puts an earlier value into {name!r}: the "
+                "model is trained to predict what it already knows.",
+                severity=Severity.WARNING,
+                advice="Use a negative number, which takes a later value: `shift(-1)`.",
+            )
 
 
 def _appended(statement: ast.stmt) -> tuple[str, ast.Subscript] | None:

@@ -51,6 +51,20 @@ def reshuffled_split(program: Program) -> Iterator[Finding]:
             certain=trains,
             severity=None if trains else Severity.INFO,
         )
+    for taken in parts:
+        stage, shuffle = taken.stage, None if taken.parent is None else _reshuffles(taken.parent)
+        if stage is None or stage.name != "take" or shuffle is None or id(shuffle) in reported:
+            continue
+        if "training" in program.roles(taken):
+            reported.add(id(shuffle))
+            yield program.finding(
+                reshuffled_split,
+                shuffle,
+                "`take` comes after a shuffle that draws a new order in every epoch: each epoch takes other examples, "
+                "and the subset is not the same one.",
+                edits=_kept_order(program, shuffle),
+                severity=Severity.INFO,
+            )
 
 
 def _is_pair(taken: Pipeline, skipped: Pipeline) -> bool:

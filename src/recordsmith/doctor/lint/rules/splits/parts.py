@@ -8,8 +8,10 @@ from collections.abc import Iterator
 
 from recordsmith.doctor.lint.edits import Edit
 from recordsmith.doctor.lint.interpreter.loops import pipelines_in
-from recordsmith.doctor.lint.interpreter.values import Call, Item, Literal, Slice, Value, walk
+from recordsmith.doctor.lint.interpreter.values import Call, Group, Item, Literal, Unknown, Value, walk
 from recordsmith.doctor.lint.libraries.fitting import ModelUse, model_uses, split_part
+from recordsmith.doctor.lint.libraries.rows import bound_key, is_alike, rows_of, slice_range
+from recordsmith.doctor.lint.libraries.tensorflow.pipelines import Pipeline
 from recordsmith.doctor.lint.program import Program
 from recordsmith.rules import Finding, Severity, rule
 
@@ -17,6 +19,8 @@ __all__ = ["PART_RULES"]
 
 _LABELS = re.compile(r"^(y|ys|labels?|targets?)([_\d]|$)|_(y|labels?|targets?)$", re.IGNORECASE)
 _INPUTS = re.compile(r"^(x|xs|images?|features?|data|inputs?)([_\d]|$)|_(x|images?|features?|data)$", re.IGNORECASE)
+_READS_ALL = re.compile(r"tensorflow_datasets\.load|tensorflow\.data\.TFRecordDataset")
+_TAKES_A_PART = {"take", "skip", "shard", "filter", "enumerate", "group_by_window"}
 
 
 @rule("P202", "validated-on-training-data", Severity.WARNING)
@@ -28,7 +32,8 @@ def validated_on_training_data(program: Program) -> Iterator[Finding]:
         invisible, and early stopping has nothing to stop at.
 
     Example:
-        `model.fit(train, validation_data=train)`
+        `model.fit(train, validation_data=train)`; `x[:50_000]` for validation and `x[10_000:]` for training; the split
+        "train" of a dataset loaded twice.
 
     Fix:
         Keep a part of the data apart before training, and validate on that.
@@ -40,21 +45,82 @@ def validated_on_training_data(program: Program) -> Iterator[Finding]:
         trained = next(one for one in uses if one.call is use.call and one.role == "training")
         if isinstance(use.inputs, Literal):
             continue
-        part = use.inputs.base if isinstance(use.inputs, Item) and isinstance(use.inputs.index, Slice) else None
-        if _is_same(trained.inputs, use.inputs) or part is trained.inputs:
-            what = "a part of the training data" if part is trained.inputs else "the training data itself"
+        if what := _shared(trained.inputs, use.inputs):
             yield program.finding(
                 validated_on_training_data,
                 use.call.expression,
-                f"The validation data is {what}: the validation score cannot show overfitting.",
+                f"The validation data {what}: the validation score cannot show overfitting.",
+            )
+    yield from _tested_on_training_data(program, uses)
+
+
+def _tested_on_training_data(program: Program, uses: list[ModelUse]) -> Iterator[Finding]:
+    """Data that is called test data, and is read from the same place as the training data."""
+    for use in uses:
+        node = use.call.expression.args[0] if use.call.expression.args else None
+        while isinstance(node, ast.Call | ast.Attribute):
+            node = node.func if isinstance(node, ast.Call) else node.value
+        name = node.id if isinstance(node, ast.Name) else ""
+        if use.role == "training" or not re.search(r"(^|_)test(ing)?(_|$)", name, re.IGNORECASE):
+            continue
+        trained = [one.inputs for one in uses if one.role == "training" and one.model is use.model]
+        if any(one is use.inputs or (_is_stored(one) and is_alike(one, use.inputs)) for one in trained):
+            yield program.finding(
+                validated_on_training_data,
+                use.call.expression,
+                f"`{name}` is the training data under another name: the test score says nothing about new data.",
             )
 
 
-def _is_same(first: Value, second: Value) -> bool:
-    if first is second:
-        return True
-    one, other = pipelines_in(first), pipelines_in(second)
-    return len(one) == 1 and len(other) == 1 and one[0] is other[0]
+def _is_stored(value: Value) -> bool:
+    """It was read from files, and nothing in it is drawn at random or read on from where it stopped."""
+    calls = [one.name for one in walk(value, 100) if isinstance(one, Call)]
+    stored = any(name in ("numpy.load", "scipy.io.loadmat") or name.startswith("pandas.read_") for name in calls)
+    return stored and not any(re.search(r"random|sample|next|shuffle|split|\.read|\.pop", name) for name in calls)
+
+
+def _shared(trained: Value, validated: Value) -> str | None:
+    """What the validation data has in common with the training data, in words."""
+    if trained is validated:
+        return "is the training data itself"
+    one, other = pipelines_in(trained), pipelines_in(validated)
+    if one or other:
+        return _same_source(one[0], other[0]) if len(one) == len(other) == 1 else None
+    first, second = rows_of(trained), rows_of(validated)
+    if first.origin is not second.origin or first.orders != second.orders or isinstance(first.origin, Unknown | Group):
+        return None
+    cuts = [rows.cuts[0] if rows.cuts else None for rows in (first, second)]
+    if len(first.cuts) > 1 or len(second.cuts) > 1 or cuts[1] is None:
+        return None
+    if cuts[0] is None:
+        return "is a part of the training data"
+    same = all(bound_key(getattr(cuts[0], end)) == bound_key(getattr(cuts[1], end)) for end in ("lower", "upper"))
+    ranges = [slice_range(cut) for cut in cuts]
+    if same:
+        return "is the same part of the data as the training data"
+    if ranges[0] is None or ranges[1] is None:
+        return None
+    begin, end = max(ranges[0][0], ranges[1][0]), min(ranges[0][1], ranges[1][1])
+    return f"overlaps the training data: both have the rows from {begin:,.0f} to {end:,.0f}" if begin < end else None
+
+
+def _same_source(trained: Pipeline, validated: Pipeline) -> str | None:
+    """Two datasets that are read from the same files, all of them."""
+    if trained is validated:
+        return "is the training data itself"
+    first, second = trained.source.call, validated.source.call
+    if first is None or second is None or first is second or first.name != second.name:
+        return None
+    if not _READS_ALL.fullmatch(first.name) or not (first.exact and second.exact):
+        return None
+    if any(stage.name in _TAKES_A_PART for one in (trained, validated) for stage in one.all_stages()):
+        return None
+    given = [[*call.args, *(call.keywords.get(name) for name in ("split", "filenames"))] for call in (first, second)]
+    known = [[one.value if isinstance(one, Literal) else None for one in side] for side in given]
+    plain = all(one is None or isinstance(one, Literal) for side in given for one in side)
+    return (
+        "is read from the same place as the training data" if plain and known[0] == known[1] and any(known[0]) else None
+    )
 
 
 @rule("P203", "trained-on-the-whole-set", Severity.ERROR)
@@ -177,18 +243,23 @@ def split_apart(program: Program) -> Iterator[Finding]:
         Split both in one call: `x_train, x_test, y_train, y_test = train_test_split(x, y)`.
     """
     reported: set[int] = set()
-    for use in model_uses(program.calls):
-        first, second = split_part(use.inputs), split_part(use.targets)
+    pairs = [
+        (split_part(one), split_part(use.targets))
+        for use in model_uses(program.calls)
+        for one in (use.inputs.members if isinstance(use.inputs, Group) else (use.inputs,))
+    ]
+    for first, second in pairs:
         if first is None or second is None or first.split is second.split or first.whole is second.whole:
             continue
-        if len(first.split.args) != 1 or len(second.split.args) != 1 or id(second.split) in reported:
+        apart = sorted((first.split, second.split), key=lambda split: len(split.args))
+        if len(apart[0].args) != 1 or (len(apart[1].args) != 1 and not _differ(*apart)) or id(apart[0]) in reported:
             continue
         if _is_ordered(first.split) or _is_ordered(second.split) or _same_seed(first.split, second.split):
             continue
-        reported.add(id(second.split))
+        reported.add(id(apart[0]))
         yield program.finding(
             split_apart,
-            second.split.expression,
+            (second.split if len(apart[1].args) == 1 else apart[0]).expression,
             "Inputs and labels are split at random in two separate calls: the labels no longer belong to their inputs.",
         )
 
@@ -196,6 +267,12 @@ def split_apart(program: Program) -> Iterator[Finding]:
 def _is_ordered(split: Call) -> bool:
     shuffle = split.argument(None, "shuffle")
     return not split.exact or (isinstance(shuffle, Literal) and not shuffle.value)
+
+
+def _differ(first: Call, second: Call) -> bool:
+    """Both are drawn by a seed that is written down, and not by the same one."""
+    seeds = [call.argument(None, "random_state") for call in (first, second)]
+    return all(isinstance(seed, Literal) for seed in seeds) and not _same_seed(first, second)
 
 
 def _same_seed(first: Call, second: Call) -> bool:

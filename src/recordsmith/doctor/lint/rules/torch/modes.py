@@ -207,13 +207,18 @@ def _test_loops(program: Program) -> Iterator[tuple[ast.AST, Pipeline]]:
             named |= dict.fromkeys(pipeline.all_names, pipeline)
     for use in program.uses:
         tests = use.role != "training" and use.pipeline.source.kind == "torch"
-        if isinstance(use.node, ast.For) and tests and program.is_for_testing(use.pipeline):
+        if isinstance(use.node, ast.For) and tests and program.is_for_testing(use.pipeline) and not _hands_on(use.node):
             yield use.node, use.pipeline
     for node in program.source.nodes:
         if isinstance(node, ast.GeneratorExp | ast.ListComp):
             name = ast.unparse(node.generators[0].iter).rpartition(".")[2]
             if name in named:
                 yield node, named[name]
+
+
+def _hands_on(loop: ast.For) -> bool:
+    """It yields what it goes over, as a loop that only logs does: the loop around it tests."""
+    return any(isinstance(node, ast.Yield) for node in ast.walk(loop))
 
 
 def _mode_at(program: Program, steps: list[Step], call: Call) -> str | None:

@@ -16,7 +16,7 @@ from recordsmith.rules import Finding, Severity, rule
 __all__ = ["STEP_RULES"]
 
 _CLEARS = r"zero_grad|\.grad\s*=\s*None|grad\.(data\.)?zero_|deepspeed|set_to_none|clear_grad"
-_STEPS = r"(?<![\w.])(?!\w*sched)(?!self\.\w*sched)[\w.\[\]]*\.step\b|minimize\(|Trainer\("
+_STEPS = r"(?<![\w.])(?!\w*sched)(?!self\.\w*sched)[\w.\[\]]*\.step\b|minimize\(|Trainer\(|optimizer_step\("
 
 
 def _steps(program: Program, *kinds: str) -> list[Step]:

@@ -21,6 +21,7 @@ from recordsmith.doctor.lint.interpreter.values import (
 )
 from recordsmith.doctor.lint.libraries.image_generators import flow_of
 from recordsmith.doctor.lint.libraries.randomness import draws
+from recordsmith.doctor.lint.libraries.tensorflow.pipelines import Pipeline, Stage
 from recordsmith.doctor.lint.program import Program
 from recordsmith.facts.value_facts import ImageFacts
 from recordsmith.rules import Finding, Severity, rule
@@ -147,11 +148,33 @@ def mask_left_behind(program: Program) -> Iterator[Finding]:
         if not moves or not others:
             continue
         for other in others:
-            found = _apart(moves[0], image, other)
+            found = _apart(moves[0], image, other) or _race(pipeline, moves[0], other)
             if found is not None:
                 yield program.finding(mask_left_behind, moves[0].expression, found)
                 break
     yield from _generators_apart(program)
+
+
+def _race(pipeline: Pipeline, moved: Call, other: Value) -> str | None:
+    """Two draws by the same seed, in a map that runs on several elements at once: they come in no certain order."""
+    again = [one for one in _moves(other) if one.name == moved.name and one is not moved]
+    stateful = moved.name.startswith("tensorflow.image.random_")
+    if not again or not stateful or not _same_draw(moved, again[0]) or not _is_mask(again[0], other):
+        return None
+    stage = next((one for one in pipeline.stages if one.name == "map" and _runs(one, moved)), None)
+    calls = None if stage is None else stage.call.argument(1, "num_parallel_calls")
+    if calls is None or (isinstance(calls, Literal) and calls.value in (None, 1)):
+        return None
+    name = moved.name.rpartition(".")[2]
+    return (
+        f"`{name}` is drawn twice by the same seed, for the image and for its mask, in a map with "
+        "`num_parallel_calls`: which element gets which number is not certain, and the two are moved differently."
+    )
+
+
+def _runs(stage: Stage, call: Call) -> bool:
+    function = stage.function
+    return function is not None and f"map:{getattr(function, 'name', '')}" in call.within
 
 
 def _members(element: Value) -> list[Value]:

@@ -6,14 +6,16 @@ import ast
 from collections.abc import Iterator
 
 from recordsmith.doctor.lint.edits import Edit
-from recordsmith.doctor.lint.interpreter.values import Call, Group, Item, Literal, Value
-from recordsmith.doctor.lint.libraries.models import layers_of
+from recordsmith.doctor.lint.interpreter.values import Call, Group, Item, Literal, Many, Operation, Slice, Value, walk
+from recordsmith.doctor.lint.libraries.models import CompiledModel, layers_of
+from recordsmith.doctor.lint.libraries.rows import rows_of
 from recordsmith.doctor.lint.program import Program
 from recordsmith.rules import Finding, Severity, rule
 
 __all__ = ["OUTPUT_RULES"]
 
 _LOSSES_OF_NUMBERS = ("mse", "mean_squared_error", "mae", "mean_absolute_error", "huber", "MSE", "MAE")
+_ADDS_WORDS = r"(word_?index|word2idx|word2id|vocab)\w*\[[^\]]*\]\s*=(?!=)"  # `word_index["PAD"] = 0`
 _BEHAVES_DIFFERENTLY = ("keras.layers.Dropout", "keras.layers.BatchNormalization")
 
 
@@ -51,7 +53,7 @@ def output_against_loss(program: Program) -> Iterator[Finding]:
                 f"The last layer gives {model.units} independent probabilities (sigmoid), and the loss expects a "
                 "softmax over the classes"
             )
-        elif model.activation in ("relu", "tanh") and not model.from_logits:
+        elif model.activation in ("relu", "tanh") and not model.from_logits and _is_trained(model):
             found = (
                 f"The last layer ends with {model.activation}, and the loss expects probabilities: values above 1 or "
                 "below 0 are cut off, and their gradients are lost"
@@ -59,6 +61,106 @@ def output_against_loss(program: Program) -> Iterator[Finding]:
         else:
             continue
         yield program.finding(output_against_loss, model.last.expression, f"{found}.", severity=severity)
+    yield from _limited_numbers(program)
+    yield from _other_length(program)
+
+
+def _is_trained(model: CompiledModel) -> bool:
+    """It is trained, by `fit` or in a loop; a model that is cut off to look inside is only compiled."""
+    return bool(model.fits) or model.compile.name != ".compile"
+
+
+def _other_length(program: Program) -> Iterator[Finding]:
+    """Targets that are slices of a series, of another length than the last layer gives."""
+    for model in program.models:
+        for fit in model.fits if model.units is not None and model.last is not None else ():
+            length = _slice_length(fit.argument(1, "y"))
+            flat = model.layers is None or not any("TimeDistributed" in one.name for one in model.layers)
+            if length is not None and length > 1 == model.units and flat and model.last is not None:
+                yield program.finding(
+                    output_against_loss,
+                    model.last.expression,
+                    f"Every target has {length} values, and the last layer gives 1: the loss compares that one with "
+                    "all of them, and the model learns their mean.",
+                    advice=f"Give the last layer {length} units.",
+                    severity=Severity.ERROR,
+                )
+
+
+def _slice_length(value: Value | None) -> int | None:
+    """The length of each row of `[series[i + a:i + b] for i in ...]`."""
+    value = None if value is None else rows_of(value, through_lists=False).origin
+    member = value.member if isinstance(value, Many) else None
+    if isinstance(value, Group) and value.grown and len(value.members) == 1:
+        member = value.members[0]
+    index = member.index if isinstance(member, Item) else None
+    if not isinstance(index, Slice) or index.step is not None:
+        return None
+    ends = [_offset(end) for end in (index.lower, index.upper)]
+    if ends[0] is None or ends[1] is None or ends[0][0] is not ends[1][0]:
+        return None
+    return ends[1][1] - ends[0][1]
+
+
+def _offset(value: Value | None) -> tuple[Value, int] | None:
+    """A counter and what is added to it."""
+    if isinstance(value, Operation) and value.operator == "+" and len(value.operands) == 2:
+        counter, number = value.operands
+        known = isinstance(number, Literal) and isinstance(number.value, int)
+        return (counter, number.value) if known and isinstance(number, Literal) else None
+    return None if value is None or isinstance(value, Literal) else (value, 0)
+
+
+def _limited_numbers(program: Program) -> Iterator[Finding]:
+    """Numbers that are predicted by a layer that cannot give all of them."""
+    for model in program.models:
+        loss = model.compile.argument(1, "loss")
+        name = loss.value if isinstance(loss, Literal) else loss.name if isinstance(loss, Call) else ""
+        of_numbers = name in _LOSSES_OF_NUMBERS or str(name).endswith(("MeanSquaredError", "MeanAbsoluteError"))
+        if not of_numbers or model.units != 1 or model.activation not in ("relu", "sigmoid") or model.last is None:
+            continue
+        targets = [fit.argument(1, "y") for fit in model.fits]
+        below = any(one is not None and _goes_below_zero(one) for one in targets)
+        if below:
+            what = "and the labels go below 0" if model.activation == "relu" else "and the labels go beyond 0..1"
+            yield program.finding(
+                output_against_loss,
+                model.last.expression,
+                f"The last layer ends with {model.activation}, {what}: it can never give those, and its gradient is 0 "
+                "there.",
+                advice="Leave out the activation of the last layer, where numbers are predicted.",
+                severity=Severity.ERROR,
+            )
+        elif model.activation == "relu":
+            yield program.finding(
+                output_against_loss,
+                model.last.expression,
+                "The last layer ends with relu: it can only give numbers of 0 and above, and if it gives 0 for all "
+                "inputs once, its gradient is 0 and it stays so.",
+                advice="Leave out the activation, unless the numbers are never below 0; then `softplus` cannot die.",
+                severity=Severity.INFO,
+            )
+
+
+def _goes_below_zero(value: Value) -> bool:
+    """Labels that are written down, of which one is negative, or that were standardised."""
+    for one in walk(value, 60):
+        if isinstance(one, Literal) and isinstance(one.value, float) and one.value < 0 and _is_data(value):
+            return True
+        fitted = isinstance(one, Call) and one.name in (".fit_transform", ".transform")
+        if fitted and isinstance(one, Call) and isinstance(one.receiver, Call):
+            return one.receiver.name == "sklearn.preprocessing.StandardScaler"
+    return False
+
+
+def _is_data(value: Value) -> bool:
+    """It is an array that is written down in the source."""
+    while isinstance(value, Call) and value.name in ("numpy.array", "numpy.reshape", ".reshape", ".astype"):
+        inner = value.receiver if value.name.startswith(".") else value.argument(0)
+        if inner is None:
+            return False
+        value = inner
+    return isinstance(value, Group)
 
 
 @rule("P221", "accuracy-of-numbers", Severity.INFO)
@@ -150,6 +252,7 @@ def embedding_too_small(program: Program) -> Iterator[Finding]:
         if (
             call.name == "keras.layers.Embedding"
             and _is_word_count(rows)
+            and not program.mentions(_ADDS_WORDS)
             and rows is not None
             and rows.node is not None
         ):

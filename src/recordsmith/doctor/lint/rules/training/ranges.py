@@ -194,6 +194,7 @@ def scaled_twice(program: Program) -> Iterator[Finding]:
         Scale once: leave out the division, or use `tf.cast(image, tf.float32) / 255.0` instead. If the model begins
         with a Rescaling layer, feed it 0..255. EfficientNet, MobileNetV3, ConvNeXt and RegNet scale by themselves.
     """
+    reported: set[int] = set()
     for pipeline in program.finished:
         for value in walk(pipeline.element):
             preprocess = isinstance(value, Call) and bool(_PREPROCESS.fullmatch(value.name))
@@ -203,6 +204,7 @@ def scaled_twice(program: Program) -> Iterator[Finding]:
             inner = value.argument(0) if isinstance(value, Call) else inner
             scaled = scaled_by(inner)
             if scaled is not None and value.node is not None:
+                reported.add(id(pipeline))
                 yield program.finding(
                     scaled_twice,
                     value.node,
@@ -211,6 +213,7 @@ def scaled_twice(program: Program) -> Iterator[Finding]:
                     severity=Severity.INFO if program.source.cells and not program.roles(pipeline) else None,
                 )
     yield from _generators_scaling_twice(program)
+    yield from _range_all_but_gone(program, reported)
     for model in program.models:
         layer = next((one for one in model.layers or () if _rescales(one) or _scales_itself(one)), None)
         scaled = None if layer is None else _scaled_before(model)
@@ -223,6 +226,22 @@ def scaled_twice(program: Program) -> Iterator[Finding]:
                 "left is all but black.",
             )
     yield from scaled_twice_in_torch(program, scaled_twice)
+
+
+def _range_all_but_gone(program: Program, reported: set[int]) -> Iterator[Finding]:
+    """Images of a dataset whose steps of scaling, taken together, leave nearly the same value everywhere."""
+    for pipeline in program.finished:
+        value = _first_member(pipeline.element)
+        found = scaling_of(value) if program.roles(pipeline) and id(pipeline) not in reported else None
+        if found is None or found.root != "image" or found.steps or value.node is None:
+            continue
+        if 0 < abs(found.factor) * 255 < 0.1:
+            low, high = sorted((found.offset, found.offset + 255 * found.factor))
+            yield program.finding(
+                scaled_twice,
+                value.node,
+                f"Pixels are scaled twice on the way here: black is {low:.4g} and white is {high:.4g}: nearly equal.",
+            )
 
 
 @rule("P030", "unscaled-pixels", Severity.WARNING)
@@ -252,6 +271,99 @@ def unscaled_pixels(program: Program) -> Iterator[Finding]:
             )
 
 
+@rule("P267", "not-as-pretrained", Severity.WARNING)
+def not_as_pretrained(program: Program) -> Iterator[Finding]:
+    """A network with pretrained weights gets pixels on another scale than it was trained with.
+
+    Why it matters:
+        The weights of ImageNet expect exactly what `preprocess_input` of their module gives: VGG and ResNet pixels of
+        0..255 with the mean subtracted, MobileNet, Inception and Xception pixels of -1..1. With 0..1 instead of 0..255,
+        all images look black to a frozen network, and its features say little.
+
+    Example:
+        `ImageDataGenerator(rescale=1 / 255)` and `ResNet50(weights="imagenet")`.
+
+    Fix:
+        Use the function of the network: `ImageDataGenerator(preprocessing_function=resnet50.preprocess_input)`.
+    """
+    for model in program.models:
+        layers = model.layers or ()
+        for layer in layers:
+            wanted = _PRETRAINED.fullmatch(layer.name)
+            weights = layer.argument(None, "weights")
+            own = weights is None or (isinstance(weights, Literal) and weights.value == "imagenet")
+            before = layers[: layers.index(layer)]
+            if wanted is None or not own or any(one.name not in _PLAIN_INPUTS for one in before):
+                continue
+            found = _scale_wrong_for(model, centred=bool(wanted[2]))
+            if found is not None:
+                network = layer.name.rpartition(".")[2]
+                yield program.finding(
+                    not_as_pretrained,
+                    layer.expression,
+                    f"The weights of {network} were trained on {found[1]}, and get pixels of {found[0]}.",
+                    advice="Use `preprocess_input` of the network's module instead.",
+                    severity=None if wanted[2] else Severity.INFO,  # many train well enough with 0..1
+                )
+
+
+_PLAIN_INPUTS = ("keras.Input", "keras.layers.Input", "keras.layers.InputLayer", "keras.layers.Resizing")
+_PRETRAINED = re.compile(
+    r"keras\.applications\.(?:\w+\.)?(?:(VGG16|VGG19|ResNet50|ResNet101|ResNet152)"
+    r"|(MobileNet|MobileNetV2|InceptionV3|InceptionResNetV2|Xception|ResNet\d+V2|NASNet\w+))"
+)
+
+
+def _scale_wrong_for(model: CompiledModel, *, centred: bool) -> tuple[str, str] | None:
+    """The range of the pixels, and the one that the network was trained on; None if near enough, or not known."""
+    for fit in model.fits:
+        found = scaling_of(fit.argument(0, "x"))
+        if found is None or found.root != "image" or found.steps or found.offset:
+            continue
+        if not centred and math.isclose(found.factor, 1 / 255, rel_tol=0.02):
+            return "0..1", "pixels of 0..255 with the mean subtracted"
+        if centred and found.factor == 1:
+            return "0..255", "pixels of -1..1"
+    return None
+
+
+@rule("P268", "shift-left-out", Severity.WARNING)
+def shift_left_out(program: Program) -> Iterator[Finding]:
+    """Pixels are divided by 127.5 and 1 is not subtracted, so that they are 0..2 instead of -1..1.
+
+    Why it matters:
+        Dividing by 127.5 is half of scaling to -1..1. Without the subtraction all values are positive and up to 2: a
+        generator that ends with tanh can never give such an image, and pretrained weights expect values around 0.
+
+    Example:
+        `image / (127.5 - 1)`, where `image / 127.5 - 1` was meant.
+
+    Fix:
+        `image / 127.5 - 1`, or `image / 255` for 0..1.
+    """
+    inputs = [_first_member(pipeline.element) for pipeline in program.finished if program.roles(pipeline)]
+    inputs += [value for model in program.models for value in _inputs(model)]
+    seen: set[int] = set()
+    for value in inputs:
+        found = scaling_of(value)
+        node = value.node
+        if found is None or node is None or found.root != "image" or found.steps or found.offset or id(node) in seen:
+            continue
+        seen.add(id(node))
+        if 126 < 1 / found.factor < 129:
+            yield program.finding(
+                shift_left_out,
+                node,
+                f"Pixels are divided by {1 / found.factor:g} and not shifted: they are 0..2, and not -1..1.",
+            )
+
+
+def _first_member(element: Value) -> Value:
+    if isinstance(element, Element) and element.of is not None:
+        return _first_member(element.of)
+    return element.members[0] if isinstance(element, Group) and element.members else element
+
+
 @rule("P031", "scaled-pixels-made-whole", Severity.ERROR)
 def scaled_pixels_made_whole(program: Program) -> Iterator[Finding]:
     """Pixels between 0 and 1 are cast to integers: nearly all become 0.
@@ -260,11 +372,25 @@ def scaled_pixels_made_whole(program: Program) -> Iterator[Finding]:
         A cast drops the fraction. All values below 1 become 0: the model sees black images.
 
     Example:
-        `tf.cast(image / 255.0, tf.uint8)`
+        `tf.cast(image / 255.0, tf.uint8)`, `x_train //= 255`
 
     Fix:
         Leave the cast out, or use `tf.image.convert_image_dtype(image, tf.uint8, saturate=True)`, which scales back.
+        Divide with a single `/`.
     """
+    for value in program.operations:
+        if (
+            isinstance(value, Operation)
+            and value.operator == "//"
+            and _is_pixels_by_255(value)
+            and value.node is not None
+        ):
+            yield program.finding(
+                scaled_pixels_made_whole,
+                value.node,
+                "`//` drops the fraction: pixels divided by 255 become 0, only pure white becomes 1, and images are "
+                "black.",
+            )
     for call in program.calls:
         if call.name != "tensorflow.cast":
             continue
@@ -279,4 +405,14 @@ def scaled_pixels_made_whole(program: Program) -> Iterator[Finding]:
             )
 
 
-RANGE_RULES = [scaled_twice, unscaled_pixels, scaled_pixels_made_whole]
+def _is_pixels_by_255(value: Operation) -> bool:
+    """Whole pixels of 0..255, divided by 255."""
+    left, right = value.operands
+    found = scaling_of(left)
+    raw = found is not None and not found.steps and found.factor == 1 and not found.offset
+    root = found.root[1] if found is not None and isinstance(found.root, tuple) else getattr(found, "root", "")
+    pixels = root == "image" or str(root).endswith(("mnist.load_data", "cifar10.load_data", "cifar100.load_data"))
+    return raw and pixels and isinstance(right, Literal) and right.value in (255, 255.0, 256)
+
+
+RANGE_RULES = [scaled_twice, unscaled_pixels, not_as_pretrained, shift_left_out, scaled_pixels_made_whole]

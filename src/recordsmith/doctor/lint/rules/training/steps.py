@@ -16,8 +16,8 @@ from recordsmith.rules import Finding, Severity, rule
 __all__ = ["STEP_RULES"]
 
 _FINITE = {"tfrecord", "lines", "fixed", "slices", "tensors", "files", "directory", "tfds", "range"}
-_ADAPTIVE = re.compile(r"keras\.optimizers\.(?:legacy\.)?(Adam|AdamW|Nadam|RMSprop|Adamax)")
-_OPTIMIZER = re.compile(r"keras\.optimizers\.(?:legacy\.)?[A-Z]\w+|tensorflow\.optimizers\.[A-Z]\w+")
+_ADAPTIVE = re.compile(r"keras\.optimizers\.(Adam|AdamW|Nadam|RMSprop|Adamax)")
+_OPTIMIZER = re.compile(r"keras\.optimizers\.[A-Z]\w+|tensorflow\.optimizers\.[A-Z]\w+")
 _LARGEST_RATE = 1.0
 _GETS_BETTER_DOWN = re.compile(r"(val_)?(\w+_)?(loss|mse|mae|rmse|error|mean_squared_error|mean_absolute_error)")
 _GETS_BETTER_UP = re.compile(r"(val_)?(\w+_)?(acc|accuracy|auc|precision|recall|f1|f1_score|iou|dice|mean_io_u)")
@@ -46,6 +46,8 @@ def steps_without_repeat(program: Program) -> Iterator[Finding]:
         for pipeline in pipelines_in(call.argument(0, "x")):
             if once or not _ends(pipeline) or any(_is_even(stage) for stage in pipeline.stages):
                 continue
+            if any(isinstance(one, Call) and one.name == "builtins.len" and _is_dataset(one) for one in walk(steps)):
+                continue  # its own number of batches: Keras starts again, or takes a share of it in every epoch
             whole = _is_whole_epoch(call, steps)
             yield program.finding(
                 steps_without_repeat,
@@ -54,6 +56,10 @@ def steps_without_repeat(program: Program) -> Iterator[Finding]:
                 "epoch stopped: the data runs out in the middle of an epoch, which cuts it short or ends the training.",
                 severity=None if whole else Severity.INFO,
             )
+
+
+def _is_dataset(length: Call) -> bool:
+    return bool(length.args) and bool(pipelines_in(length.args[0]))
 
 
 def _is_even(stage: Stage) -> bool:

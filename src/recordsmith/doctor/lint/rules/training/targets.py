@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from recordsmith.doctor.lint.interpreter.values import Call, Element, Group, Value, walk
 from recordsmith.doctor.lint.libraries.labels import Labels, targets_of
 from recordsmith.doctor.lint.libraries.models import CompiledModel
+from recordsmith.doctor.lint.libraries.scaling import scaling_of
 from recordsmith.doctor.lint.libraries.tensorflow.parse_specs import parsed_feature_of
 from recordsmith.doctor.lint.program import Program
 from recordsmith.doctor.lint.rules.torch.outputs import activation_in_torch, labels_beyond_output_in_torch
@@ -55,6 +56,12 @@ def labels_against_loss(program: Program) -> Iterator[Finding]:
             elif model.loss == "categorical" and labels.kind in ("numbers", "binary"):
                 found = "class numbers are given to `categorical_crossentropy`, which takes one-hot rows"
                 advice = 'Use loss="sparse_categorical_crossentropy", or encode the labels with tf.one_hot.'
+            elif model.loss in ("sparse", "categorical") and labels.kind == "several":
+                found = "rows with several ones are given to a loss for exactly one class per example"
+                advice = 'Use sigmoid in the last layer, and loss="binary_crossentropy".'
+            elif model.loss in ("sparse", "categorical") and labels.kind == "measured":
+                found = "scaled numbers are given to a loss that takes classes"
+                advice = 'Predict numbers with `Dense(1)` and loss="mse".'
             elif model.loss == "binary" and model.units == 1 and labels.kind == "one-hot" and labels.depth != 1:
                 found = "one-hot rows are given to a model with one output"
                 advice = "Give 0 or 1 as the label, or one output for each class with `categorical_crossentropy`."
@@ -129,21 +136,28 @@ def labels_beyond_output(program: Program) -> Iterator[Finding]:
         Give the last layer one unit for each class number, 0 included.
     """
     for model in program.models:
-        if model.units is None or model.last is None or model.loss is None:
+        if model.last is None or model.loss is None:
             continue
         for target, labels in targets_of(model):
-            beyond = _beyond(model, labels)
+            beyond = _beyond(model, labels) or _bytes_for_binary(model, target)
             if beyond is not None:
-                yield program.finding(labels_beyond_output, model.last.expression, beyond)
+                uncalled = bool(program.source.cells) and bool(model.compile.within) and not model.compile.via
+                yield program.finding(
+                    labels_beyond_output,
+                    model.last.expression,
+                    beyond,
+                    severity=Severity.INFO if uncalled else None,  # cells change what such a function reads
+                )
             feature = parsed_feature_of(target, of_batches=True)
             facts = None if feature is None or program.data is None else program.data.feature(feature.name)
             largest = None if facts is None or facts.numbers is None else facts.numbers.max
-            if feature is not None and largest is not None and model.loss == "sparse" and largest >= model.units:
+            sparse = model.loss == "sparse" and model.units is not None
+            if feature is not None and largest is not None and sparse and largest >= (model.units or 0):
                 yield program.finding(
                     labels_beyond_output,
                     model.last.expression,
                     f"{feature.name!r} goes up to {largest}, but the last layer has {model.units} units, for classes 0 "
-                    f"to {model.units - 1}.",
+                    f"to {(model.units or 0) - 1}.",
                     evidence={"largest": largest, "units": model.units},
                     feature=feature.name,
                 )
@@ -165,6 +179,14 @@ def _beyond(model: CompiledModel, labels: Labels | None) -> str | None:
         takes = "0 or 1" if model.loss == "binary" else f"0 to {wanted}"
         return f"The labels go from {labels.lowest} to {labels.highest}, but the loss takes {takes}."
     return None
+
+
+def _bytes_for_binary(model: CompiledModel, target: Value) -> str | None:
+    """Masks of 0 and 255, as they were read, for a loss that takes 0 and 1."""
+    found = scaling_of(target) if model.loss == "binary" else None
+    if found is None or found.root != "image" or found.steps or found.factor != 1 or found.offset:
+        return None
+    return "The labels are pixels as they were read, from 0 to 255, but the loss takes 0 to 1."
 
 
 @rule("P036", "inputs-and-label-swapped", Severity.ERROR)

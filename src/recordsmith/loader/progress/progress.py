@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 from recordsmith.errors import PipelineError
 from recordsmith.loader.engine.cursor import Cursor
 from recordsmith.loader.engine.feeding import epoch_after, place_to_begin
-from recordsmith.loader.engine.shared_numbers import OwnNumbers, SharedNumbers
 from recordsmith.loader.plan import Plan
+from recordsmith.loader.progress.shared_numbers import OwnNumbers, SharedNumbers
 from recordsmith.workers.forking import ForkSafeLock
 
 if TYPE_CHECKING:

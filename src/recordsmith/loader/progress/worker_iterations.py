@@ -22,7 +22,7 @@ import numpy as np
 
 from recordsmith.loader.engine.cursor import Cursor
 from recordsmith.loader.engine.feeding import epoch_after
-from recordsmith.loader.engine.progress import REMEMBERED, Numbers, Progress
+from recordsmith.loader.progress.progress import REMEMBERED, Numbers, Progress
 
 __all__ = ["Worker", "WorkerIteration", "WorkerPlace", "restore_worker"]
 

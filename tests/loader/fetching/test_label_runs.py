@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import recordsmith as rs
-from recordsmith.loader.engine.label_runs import label_feature
+from recordsmith.loader.fetching.label_runs import label_feature
 
 ROWS = 20_000
 LABELS = {

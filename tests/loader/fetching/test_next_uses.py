@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import recordsmith as rs
-from recordsmith.loader.engine.fetching import Fetcher
-from recordsmith.loader.engine.next_uses import NextUses
-from recordsmith.loader.engine.reading_ahead import ReadAhead
+from recordsmith.loader.fetching.next_uses import NextUses
+from recordsmith.loader.fetching.reading_ahead import ReadAhead
+from recordsmith.loader.fetching.record_fetching import Fetcher
 from recordsmith.loader.order.record_order import AllRecords, Repeated, Shard, Shuffled
 from recordsmith.storage.ranged import block_cache, opening, remote_object
 from recordsmith.storage.ranged.block_cache import BLOCK

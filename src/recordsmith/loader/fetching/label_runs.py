@@ -11,7 +11,7 @@ import numpy as np
 
 from recordsmith.columns import ByteColumn
 from recordsmith.errors import RecordsmithError
-from recordsmith.loader.engine.fetching import Fetcher
+from recordsmith.loader.fetching.record_fetching import Fetcher
 from recordsmith.loader.order.record_order import Int64s, OrderedRecords
 from recordsmith.loader.plan import Plan
 from recordsmith.schema import Feature, Label, Scalar, Text

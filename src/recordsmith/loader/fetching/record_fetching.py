@@ -12,9 +12,9 @@ import numpy.typing as npt
 
 from recordsmith.columns.any_column import concatenate
 from recordsmith.dataset import StoredDataset
-from recordsmith.loader.engine.next_uses import NextUses
-from recordsmith.loader.engine.read_windows import WindowedReading
-from recordsmith.loader.engine.reading_ahead import ReadAhead
+from recordsmith.loader.fetching.next_uses import NextUses
+from recordsmith.loader.fetching.read_windows import WindowedReading
+from recordsmith.loader.fetching.reading_ahead import ReadAhead
 from recordsmith.loader.order.block_shuffle import BlockShuffled, block_shuffles
 from recordsmith.loader.order.read_blocks import is_read_in_order
 from recordsmith.loader.order.record_order import Order, OrderedRecords

@@ -1,0 +1,1 @@
+"""Runs on Ray, measured in a process of their own."""

@@ -1,0 +1,172 @@
+"""Where the rows of an input come from, in which order they are, and which part of them is taken."""
+
+from __future__ import annotations
+
+import ast
+import re
+from dataclasses import dataclass
+
+from recordsmith.doctor.lint.interpreter.values import (
+    Call,
+    Group,
+    Item,
+    Literal,
+    Many,
+    Operation,
+    Slice,
+    Unknown,
+    Value,
+    walk,
+)
+
+__all__ = ["PERMUTES", "Rows", "bound_key", "is_alike", "own_statistics", "rows_of", "slice_range"]
+
+PERMUTES = {"numpy.random.permutation", "tensorflow.random.shuffle", "sklearn.utils.shuffle", ".permutation"}
+_KEEPS_FIRST = re.compile(
+    r"numpy\.(array|asarray|stack|expand_dims|squeeze|float32|abs|log|log1p|nan_to_num|ascontiguousarray)"
+    r"|tensorflow\.(cast|constant|convert_to_tensor|expand_dims|squeeze|one_hot)|builtins\.(list|tuple)"
+    r"|keras\.utils\.to_categorical|keras\.(preprocessing\.sequence|utils)\.pad_sequences"
+    r"|\.(transform|fit_transform|inverse_transform|texts_to_sequences)"
+)
+_KEEPS_RECEIVER = re.compile(
+    r"\.(astype|copy|to_numpy|reshape|fillna|toarray|tolist|map|apply|replace|ravel|flatten|squeeze|reset_index|clip)"
+)
+_STATISTIC = re.compile(r"(numpy)?\.(mean|std|min|max|var|amin|amax)")
+_COLUMNS = {"values", "data", "target", "iloc", "loc", "to_numpy"}
+_MOST_STEPS = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """The rows of an input.
+
+    Attributes:
+        origin: what they were read from or made by.
+        orders: the random orders that they were put into, first to last: ("index", its identity) or ("seed", its seed).
+        cuts: the slices that were taken of them, first to last; columns do not count.
+    """
+
+    origin: Value
+    orders: tuple[tuple[str, object], ...] = ()
+    cuts: tuple[Slice, ...] = ()
+
+
+def rows_of(value: Value, *, through_lists: bool = True) -> Rows:
+    """Return where the rows of an input come from, as far as the source says it; not `through_lists` stops at a list.
+
+    >>> table = Call("pandas.read_csv", None)
+    >>> column = Item(table, Literal("age"))
+    >>> rows_of(Operation("/", (column, Literal(100)))).origin is table
+    True
+    """
+    orders: list[tuple[str, object]] = []
+    cuts: list[Slice] = []
+    for _ in range(_MOST_STEPS):
+        inner = _order(value, orders) or _kept(value, cuts)
+        if inner is None or (isinstance(value, Many) and not through_lists):
+            break
+        value = inner
+    return Rows(value, tuple(reversed(orders)), tuple(reversed(cuts)))
+
+
+def _order(value: Value, orders: list[tuple[str, object]]) -> Value | None:
+    """What a value was before it was put into a random order, if it was."""
+    call: Value = value.index if isinstance(value, Item) and isinstance(value.index, Call) else value
+    position = 0
+    if isinstance(value, Item) and isinstance(value.base, Call) and isinstance(value.index, Literal):
+        call, position = value.base, value.index.value
+    if not isinstance(call, Call):
+        return None
+    if call.name == ".sample" and isinstance(share := call.argument(1, "frac"), Literal) and share.value == 1:
+        inner = call.receiver
+    elif call.name not in PERMUTES:
+        return None
+    elif call is getattr(value, "index", None) and isinstance(value, Item):
+        inner = value.base
+    else:
+        inner = call.args[position] if isinstance(position, int) and position < len(call.args) else None
+    seed = call.argument(None, "seed", "random_state")
+    orders.append(("index", id(call)) if seed is None else ("seed", bound_key(seed)))
+    return inner
+
+
+def _kept(value: Value, cuts: list[Slice]) -> Value | None:
+    """What a value was made from row by row."""
+    match value:
+        case Call(name=name) if _KEEPS_FIRST.fullmatch(name):
+            return value.argument(0)
+        case Call(name=name) if _KEEPS_RECEIVER.fullmatch(name):
+            return value.receiver
+        case Operation(operands=(first, second)):
+            return second if isinstance(first, Literal) else first
+        case Many(over=(one,)):
+            return one
+        case Item(attribute=True, index=Literal(value=name)):
+            return value.base if name in _COLUMNS else None
+        case Item(index=Slice() as cut):
+            cuts.append(cut)
+            return value.base
+        case Item(index=Group(members=(Slice() as cut, *_))):
+            if cut.lower is not None or cut.upper is not None:
+                cuts.append(cut)
+            return value.base
+        case Item(index=Literal(value=str())) | Item(index=Group(is_list=True)):
+            return value.base
+    return None
+
+
+def own_statistics(value: Value) -> Operation | None:
+    """Return `(x - x.mean()) / x.std()`, if a value is that: scaled by statistics of the very same rows.
+
+    >>> x = Call("numpy.load", None)
+    >>> own_statistics(Operation("/", (x, Call(".max", x)))) is not None
+    True
+    """
+    if not isinstance(value, Operation) or value.operator not in ("/", "-") or len(value.operands) != 2:
+        return None
+    left, right = value.operands
+    inner = left.operands[0] if isinstance(left, Operation) and left.operator == "-" else left
+    statistics = [one for one in walk(right, 40) if isinstance(one, Call) and _STATISTIC.fullmatch(one.name)]
+    if not statistics or isinstance(inner, Literal):
+        return None
+    of_itself = all((one.receiver or one.argument(0)) is inner for one in statistics)
+    return value if of_itself else None
+
+
+def bound_key(value: Value | None) -> object:
+    """Return what two bounds have in common that are written alike; their identity, if they are not written down."""
+    if value is None or isinstance(value, Literal):
+        return None if value is None else value.value
+    return id(value) if value.node is None else ast.unparse(value.node)
+
+
+def is_alike(first: Value | None, second: Value | None, depth: int = 12) -> bool:
+    """Tell whether two values are made in the same way from the same constants; what is not known differs.
+
+    >>> is_alike(Call("pandas.read_csv", None, (Literal("a"),)), Call("pandas.read_csv", None, (Literal("b"),)))
+    False
+    """
+    if first is second or first is None or second is None or depth == 0:
+        return first is second
+    if isinstance(first, Literal) and isinstance(second, Literal):
+        return bool(first.value == second.value)
+    if isinstance(first, Call) and isinstance(second, Call) and first.name != second.name:
+        return False
+    if isinstance(first, Slice) and isinstance(second, Slice):
+        return all(is_alike(getattr(first, end), getattr(second, end), depth - 1) for end in ("lower", "upper"))
+    parts = [list(one.parts()) for one in (first, second)]
+    same = type(first) is type(second) and len(parts[0]) == len(parts[1]) and not isinstance(first, Unknown)
+    return same and all(is_alike(one, other, depth - 1) for one, other in zip(*parts, strict=True))
+
+
+def slice_range(cut: Slice | None) -> tuple[float, float] | None:
+    """Return the first row of a slice and the one after its last, where both are plain numbers.
+
+    >>> slice_range(Slice(Literal(10), None, None))
+    (10, inf)
+    """
+    if cut is None:
+        return (0, float("inf"))
+    lower, upper = bound_key(cut.lower or Literal(0)), bound_key(cut.upper or Literal(float("inf")))
+    whole = [one for one in (lower, upper) if isinstance(one, int | float) and one >= 0]
+    return (whole[0], whole[1]) if len(whole) == 2 and cut.step is None else None

@@ -1,0 +1,108 @@
+"""Rules on functions of the program that give something else than what they are asked for."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import TypeGuard
+
+from recordsmith.doctor.lint.program import Program
+from recordsmith.rules import Finding, Severity, rule
+
+__all__ = ["HELPER_RULES"]
+
+
+@rule("P277", "argument-ignored", Severity.ERROR)
+def argument_ignored(program: Program) -> Iterator[Finding]:
+    """A function never uses the data that it is given, and works on a variable of the module instead.
+
+    Why it matters:
+        Called with the training data and with the test data, it gives the same for both: the model is tested on its
+        training data, and the score is too good.
+
+    Example:
+        `def prepare(data): return [encode(row) for row in train_data]`, then `prepare(train_data)` and
+        `prepare(test_data)`.
+
+    Fix:
+        Use the parameter: `[encode(row) for row in data]`.
+    """
+    for function in program.source.tree.body:
+        if not isinstance(function, ast.FunctionDef) or not function.args.args or function.args.vararg:
+            continue
+        parameters = [one.arg for one in function.args.args]
+        used = {one.id for one in ast.walk(function) if isinstance(one, ast.Name)}
+        calls = [call for call in program.source.nodes if _is_call_of(call, function)]
+        for position, name in enumerate(parameters):
+            arguments = [call.args[position] for call in calls if len(call.args) > position]
+            given = [one.id for one in arguments if isinstance(one, ast.Name)]
+            read_instead = [one for one in dict.fromkeys(given) if one in used and one not in parameters]
+            mixed = [one for one in read_instead if _counted_alike(function, name, one)]
+            if mixed and len(calls) > 1 and name in used:
+                yield program.finding(
+                    argument_ignored,
+                    function,
+                    f"`{function.name}` goes through `{name}` and reads `{mixed[0]}` at the same place, whatever it is "
+                    "given: it is wrong for all other data.",
+                    severity=Severity.WARNING,
+                )
+            if name not in used and len(set(given)) > 1 and read_instead:
+                yield program.finding(
+                    argument_ignored,
+                    function.args.args[position],
+                    f"`{function.name}` never uses `{name}` and reads `{read_instead[0]}` instead: it gives the same "
+                    f"for {' and '.join(f'`{one}`' for one in dict.fromkeys(given))}.",
+                )
+
+
+def _is_call_of(node: ast.AST, function: ast.FunctionDef) -> TypeGuard[ast.Call]:
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == function.name
+
+
+def _counted_alike(function: ast.FunctionDef, first: str, second: str) -> bool:
+    """Both are taken at the same number of a loop: `passengers[i]` and `data[i]`."""
+    places: dict[str, set[str]] = {first: set(), second: set()}
+    for node in ast.walk(function):
+        match node:
+            case ast.Subscript(value=ast.Name(id=name), slice=ast.Name(id=index)) if name in places:
+                places[name].add(index)
+    return bool(places[first] & places[second])
+
+
+@rule("P278", "generator-used-up", Severity.ERROR)
+def generator_used_up(program: Program) -> Iterator[Finding]:
+    """`from_generator` is given a function that returns the same generator every time.
+
+    Why it matters:
+        A generator runs once. `from_generator` calls the function again in every epoch, and gets the used-up one: the
+        second epoch is empty.
+
+    Example:
+        `made = rows()`, then `tf.data.Dataset.from_generator(lambda: made, ...)`.
+
+    Fix:
+        Give the function itself: `tf.data.Dataset.from_generator(rows, ...)`.
+    """
+    functions = [node for node in program.source.nodes if isinstance(node, ast.FunctionDef)]
+    generators = {one.name for one in functions if any(isinstance(part, ast.Yield) for part in ast.walk(one))}
+    made = set()
+    for node in program.source.nodes:
+        match node:
+            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call(func=ast.Name(id=called))) if (
+                called in generators
+            ):
+                made.add(name)
+    for call in program.calls:
+        if call.name != "tensorflow.data.Dataset.from_generator" or not call.expression.args:
+            continue
+        match call.expression.args[0]:
+            case ast.Lambda(body=ast.Name(id=name)) if name in made:
+                yield program.finding(
+                    generator_used_up,
+                    call.expression,
+                    f"Every epoch gets the same generator, `{name}`, which is used up after the first one: from then "
+                    "on the dataset is empty.",
+                )
+
+
+HELPER_RULES = [argument_ignored, generator_used_up]

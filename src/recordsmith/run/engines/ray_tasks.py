@@ -1,0 +1,110 @@
+"""What runs on the machines of a Ray cluster."""
+
+from __future__ import annotations
+
+import os
+import socket
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from importlib.metadata import version
+from typing import Any
+
+from recordsmith.errors import RecordsmithError
+from recordsmith.formats.source import Chunk
+from recordsmith.run.engines.engine import NumberedChunk
+from recordsmith.run.staging.encoded_chunk import EncodedChunk
+from recordsmith.run.staging.pieces import Piece, PieceWriter
+from recordsmith.workers.error_transport import with_picklable_errors
+
+__all__ = ["Surroundings", "WritePiece", "call"]
+
+_latest: tuple[str, Any] | None = None  # the work that this process has done last: unpacking it may take long
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """What a machine must have in common with the one that the run was started on.
+
+    Attributes:
+        version: that of recordsmith.
+        plan: the file with the plan of the run, in the staging folder; "" if no folder is used.
+    """
+
+    version: str
+    plan: str
+
+    @classmethod
+    def here(cls, plan: str) -> Surroundings:
+        """Return what this machine has."""
+        return cls(version("recordsmith"), plan)
+
+    def check(self) -> None:
+        """Raise if this machine has something else."""
+        if version("recordsmith") != self.version:
+            raise RecordsmithError(
+                "A machine of the Ray cluster has another version of recordsmith.",
+                found=f"{version('recordsmith')} on {socket.gethostname()}",
+                expected=self.version,
+            )
+        if self.plan and not os.path.exists(self.plan):
+            raise RecordsmithError(
+                "A machine of the Ray cluster does not see the staging folder.",
+                path=os.path.dirname(self.plan),
+                found=f"no such folder on {socket.gethostname()}",
+                advice="Use a folder in a file system that all machines have, under the same path.",
+            )
+
+
+@dataclass(frozen=True)
+class WritePiece:
+    """Encodes a group of chunks, one after the other, and writes them as one piece.
+
+    Attributes:
+        folder: where pieces are.
+        encode: encodes a chunk.
+    """
+
+    folder: str
+    encode: Callable[[Chunk], EncodedChunk]
+
+    def __call__(self, chunks: Sequence[NumberedChunk]) -> Piece:
+        """Write a piece, of which nothing is left if that fails."""
+        writer = PieceWriter(self.folder, chunks[0].number)
+        try:
+            for chunk in chunks:
+                encoded = self.encode(chunk.chunk)
+                encoded.split = chunk.split
+                writer.add(encoded)
+            piece = writer.close()
+        except BaseException:
+            writer.discard()
+            raise
+        assert piece is not None  # noqa: S101 - for the type checker: there is a chunk in it
+        return piece
+
+
+def call(key: str, work: Sequence[Any], item: Any, surroundings: Surroundings) -> Any:
+    """Do the work on one item.
+
+    Args:
+        key: a name of the work.
+        work: a list of the reference to it, which Ray does not unpack by itself.
+        item: the item.
+        surroundings: what this machine must have.
+    """
+    return with_picklable_errors(_call, key, work, item, surroundings)
+
+
+def _call(key: str, work: Sequence[Any], item: Any, surroundings: Surroundings) -> Any:
+    import ray
+
+    global _latest  # noqa: PLW0603 - one for the life of a worker process
+    surroundings.check()
+    if _latest is None or _latest[0] != key:
+        _latest = None
+        _latest = key, ray.get(work[0])
+    try:
+        return _latest[1](item)
+    except OSError as error:
+        error.add_note(f"It was raised on the machine {socket.gethostname()}.")
+        raise

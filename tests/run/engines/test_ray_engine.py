@@ -1,0 +1,193 @@
+"""Runs on a Ray cluster of two nodes end with the files of a run on one machine."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import recordsmith as rs
+from recordsmith.run.engines import ray_engine
+from recordsmith.run.shards import dealing, shard_writing, shuffling
+from tests.formats.made_sources import file_digests, labelled, numbers
+from tests.making.making_to_kill import RECIPES
+
+pytestmark = pytest.mark.usefixtures("ray_cluster")
+STAGING = ".recordsmith-making"
+
+
+@pytest.mark.parametrize("recipe", ["everything", "words", "mapped"])
+def test_the_files_are_those_of_one_machine(recipe: str, quick_path: Path) -> None:
+    """Rejects, groups, stratified splits, balance, a vocabulary, and the user's function."""
+    source, options = RECIPES[recipe](0.0)
+    local = rs.make(source, quick_path / "local", name="data", **options)
+    phases: list[str] = []
+    on_ray = rs.make(
+        RECIPES[recipe](0.0)[0],
+        quick_path / "ray",
+        name="data",
+        engine="ray",
+        on_progress=lambda progress: phases.append(progress.phase),
+        **{**options, "workers": None},
+    )
+    assert file_digests(quick_path / "ray") == file_digests(quick_path / "local")
+    assert on_ray.splits == local.splits
+    assert list(dict.fromkeys(phases))[:2] == ["reading", "ordering"]
+    assert list(dict.fromkeys(phases))[-2:] == ["writing", "checking"]
+
+
+def test_splits_that_are_too_large_for_random_reads(quick_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Records are distributed over buckets by many tasks, also those that are written several times."""
+    source = labelled([n % 5 // 4 for n in range(4000)], names=("cat", "dog"))
+    options: dict[str, Any] = {"name": "data", "split": "train=0.8,test=0.2", "balance": "oversample", "shards": 4}
+    rs.make(source, quick_path / "local", **options)
+    monkeypatch.setattr(shuffling, "BUCKETS_ABOVE_BYTES", 1000)
+    monkeypatch.setattr(shuffling, "_BUCKET_BYTES", 40_000)
+    monkeypatch.setattr(shuffling, "_PIECE_BYTES", 9000)
+    monkeypatch.setattr(dealing, "_TASK_BYTES", 30_000)
+    dealt: list[int] = []
+    real = dealing.deal_buckets
+
+    def noted(*given: Any) -> Any:
+        found = real(*given)
+        dealt.append(0 if found is None else len(found.paths))
+        return found
+
+    monkeypatch.setattr(shard_writing, "deal_buckets", noted)
+    rs.make(source, quick_path / "ray", engine="ray", **options)
+    assert file_digests(quick_path / "ray") == file_digests(quick_path / "local")
+    assert dealt[0] > 3
+    assert dealt[1] == 0, "the other split keeps its order"
+    ids = rs.preprocessing.VocabularyIds("text", 20)
+    texts = {"text": [f"word{n % 17} of {n}" for n in range(2000)]}
+    for engine in ("local", "ray"):
+        settings: Any = {"engine": engine}
+        rs.make(rs.sources.arrays(texts), quick_path / f"words-{engine}", name="data", preprocess=ids, **settings)
+    assert file_digests(quick_path / "words-ray") == file_digests(quick_path / "words-local")
+
+
+def test_copies(quick_path: Path) -> None:
+    rs.make(labelled([n % 3 for n in range(3000)]), quick_path / "data", split="train=0.8,test=0.2", shards=4)
+    settings: list[dict[str, Any]] = [{"where": "label != 'cat'", "shuffle": True}, {"drop": ["n"], "shards": 2}]
+    for number, options in enumerate(settings):
+        local, on_ray = quick_path / f"local-{number}", quick_path / f"ray-{number}"
+        rs.copy(quick_path / "data", local, name="data", **options)
+        rs.copy(quick_path / "data", on_ray, name="data", engine="ray", **options)
+        assert file_digests(on_ray) == file_digests(local)
+    rs.copy(quick_path / "data", quick_path / "local.tfrecord", where="n < 100")
+    rs.copy(quick_path / "data", quick_path / "ray.tfrecord", where="n < 100", engine="ray")
+    assert (quick_path / "ray.tfrecord").read_bytes() == (quick_path / "local.tfrecord").read_bytes()
+
+
+def stop(phase: str) -> Any:
+    def on_progress(progress: Any) -> None:
+        if progress.phase == phase and progress.done:
+            raise KeyboardInterrupt
+
+    return on_progress
+
+
+@pytest.mark.parametrize("phase", ["reading", "writing", "checking"])
+def test_what_one_engine_began_another_finishes(phase: str, quick_path: Path) -> None:
+    """Ctrl-C cancels the tasks, and leaves a run that any engine resumes, also one with another number of workers."""
+    source = labelled([n % 3 for n in range(3000)])
+    options: dict[str, Any] = {"name": "data", "split": "train=0.7,test=0.3", "shards": 4}
+    rs.make(source, quick_path / "whole", **options)
+    expected = file_digests(quick_path / "whole")
+    for first, second in (("ray", "local"), ("local", "ray"), ("ray", "ray")):
+        out = quick_path / f"{first}-{second}"
+        begun: dict[str, Any] = {"engine": first, "workers": 1}
+        with pytest.raises(KeyboardInterrupt):
+            rs.make(source, out, on_progress=stop(phase), **begun, **options)
+        assert os.listdir(out) == [STAGING]
+        continued: dict[str, Any] = {"engine": second, "workers": 2}
+        rs.make(source, out, resume=True, **continued, **options)
+        assert file_digests(out) == expected
+
+
+def fails_at_700(row: dict[str, Any]) -> dict[str, Any]:
+    """A user's function with a fault."""
+    if row["n"] == 700:
+        raise ZeroDivisionError("the row is 700")
+    return row
+
+
+def test_exceptions_come_home(quick_path: Path) -> None:
+    schema = rs.Schema({"n": rs.Scalar("int64")})
+    with pytest.raises(ZeroDivisionError, match="the row is 700") as caught:
+        rs.make(numbers(1000), quick_path / "a", schema=schema, map=fails_at_700, on_error="stop", engine="ray")
+    assert any("row 700" in note for note in caught.value.__notes__)
+    made = rs.make(numbers(1000), quick_path / "b", schema=schema, map=fails_at_700, engine="ray")
+    assert (made.rejects, made.rows) == (1, 999)
+    assert "ZeroDivisionError: the row is 700" in (quick_path / "b" / "rejected.jsonl").read_text()
+    with pytest.raises(rs.EncodeError, match="does not fit") as stopped:
+        rs.make(
+            rs.sources.arrays({"n": np.arange(1000)}),
+            quick_path / "c",
+            schema=rs.Schema({"n": rs.Scalar("uint8")}),
+            on_error="stop",
+            engine="ray",
+        )
+    assert "row 256" in str(stopped.value)
+
+
+def test_a_module_of_the_current_folder_is_sent_along(quick_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (quick_path / "my_mapping.py").write_text("OFFSET = 5\n\ndef add(row):\n    return {'n': row['n'] + OFFSET}\n")
+    monkeypatch.syspath_prepend(quick_path)
+    import my_mapping  # type: ignore[import-not-found] # written just now
+
+    made = rs.make(numbers(1000), quick_path / "out", map=my_mapping.add, engine="ray")
+    assert made.rows == 1000
+    assert sorted(row["n"].item() for row in rs.open(quick_path / "out")) == list(range(5, 1005))
+    del sys.modules["my_mapping"]
+
+
+def dies_once(row: dict[str, Any]) -> dict[str, Any]:
+    """Kills its own process for one row, the first time."""
+    marker = Path(row["marker"])
+    if row["n"] == 500 and not marker.exists():
+        marker.touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+    return {"n": row["n"]}
+
+
+def test_a_killed_worker_is_tried_again(quick_path: Path) -> None:
+    marker = quick_path / "died"
+    rows = [{"n": n, "marker": str(marker)} for n in range(1000)]
+    schema = rs.Schema({"n": rs.Scalar("int64")})
+    made = rs.make(rs.sources.rows(rows), quick_path / "out", map=dies_once, schema=schema, engine="ray")
+    assert marker.exists()
+    assert made.rows == 1000
+    assert sorted(row["n"].item() for row in rs.open(quick_path / "out")) == list(range(1000))
+    assert not (quick_path / "out" / STAGING).exists()
+
+
+def dies_always(row: dict[str, Any]) -> dict[str, Any]:
+    """Kills its own process."""
+    if row["n"] == 900:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return row
+
+
+def test_a_task_that_fails_again_and_again(quick_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ray_engine, "_MOST_ATTEMPTS", 2)
+    schema = rs.Schema({"n": rs.Scalar("int64")})
+    with pytest.raises(rs.RecordsmithError, match="again and again"):
+        rs.make(numbers(1000), quick_path / "out", map=dies_always, schema=schema, engine="ray")
+    assert os.listdir(quick_path / "out") == [STAGING], "what is finished is kept"
+
+
+def test_too_little_memory_means_less_at_a_time() -> None:
+    import ray
+
+    engine = ray_engine.RayEngine(None, None)
+    attempt = ray_engine._Attempt([1, 2, 3])
+    error = ray.exceptions.OutOfMemoryError("killed")
+    assert [one.item for one in engine._retried(attempt, error, halves=True)] == [[1], [2, 3]]
+    assert [one.item for one in engine._retried(attempt, error, halves=False)] == [[1, 2, 3]]
+    assert [one.item for one in engine._retried(ray_engine._Attempt([1]), error, halves=True)] == [[1]]

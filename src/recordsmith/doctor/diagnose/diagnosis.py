@@ -40,7 +40,7 @@ from recordsmith.errors import PipelineError
 from recordsmith.loader import open_dataset
 from recordsmith.report import Report
 from recordsmith.rules import Baseline, Configuration, Judge, Severity
-from recordsmith.workers.progress_display import OnPhase, phase_progress
+from recordsmith.workers.progress_display import OnPhase, ShowProgress, phase_progress
 
 __all__ = ["diagnose"]
 
@@ -65,7 +65,7 @@ def diagnose(  # noqa: PLR0913 - each is a choice of its own, and most are named
     fail_on: str | None = None,
     baseline: Baseline | PathLike | None = None,
     configuration: Configuration | None = None,
-    progress: bool | OnPhase = True,
+    progress: OnPhase | ShowProgress = "auto",
 ) -> Report:
     """Look at the batches that a pipeline really feeds, and say why training on them may not improve.
 
@@ -92,8 +92,9 @@ def diagnose(  # noqa: PLR0913 - each is a choice of its own, and most are named
         fail_on: the least severity that makes the report not `ok`; None: as the configuration says, or "warning".
         baseline: known findings, or the file of them, which are not reported again; None: as the configuration says.
         configuration: a project's settings, from `rs.load_configuration()`; None: no file is read.
-        progress: True shows a bar on a terminal, and nothing elsewhere; False shows none. A function is called now and
-            then with the phase, what is done of it, and how much it is (0 where that is not known).
+        progress: True shows a bar on a terminal and in a notebook, and elsewhere writes a line now and then; "auto"
+            shows the bar alone; False shows nothing. A function is called from time to time with the phase, the amount
+            done, and the total (0 if it is not known).
 
     Returns:
         The report: `.findings`, `.ok`, `.to_html(path)` with images and histograms, `.to_json()`.
@@ -110,7 +111,7 @@ def diagnose(  # noqa: PLR0913 - each is a choice of its own, and most are named
     begun = time.perf_counter()
     source = open_pipeline(pipeline)
     dataset = _opened(records) if records is not None else source.records
-    with random_numbers_kept(), phase_progress(shown=progress is True) as bar:
+    with random_numbers_kept(), phase_progress(shown=False if callable(progress) else progress) as bar:
         on_phase = progress if callable(progress) else bar
         seconds = 0.35 * time_limit
         sampled = sample_epochs(

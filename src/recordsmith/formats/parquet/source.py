@@ -17,6 +17,7 @@ from recordsmith.formats.files.file_splits import FileSource
 from recordsmith.formats.files.source_files import PathLike, SourceFile, describe_files, find_files
 from recordsmith.formats.images.options import preparation_of
 from recordsmith.formats.parquet.feature_arrays import restored_columns
+from recordsmith.formats.parquet.hugging_face import HUGGING_FACE_KEY
 from recordsmith.formats.source import Chunk, Loaded, NumberedRows
 from recordsmith.formats.tables.columns import (
     EXACT_IN_FLOAT32,
@@ -32,6 +33,8 @@ from recordsmith.formats.tables.nested import leaf_names
 from recordsmith.formats.tables.options import TableOptions, table_options
 from recordsmith.schema import Label, Schema
 from recordsmith.storage.json_descriptions import parse_json
+from recordsmith.storage.ranged.opening import is_ranged
+from recordsmith.storage.ranged.remote_stream import open_stream
 
 __all__ = ["ParquetSource", "parquet"]
 
@@ -404,6 +407,8 @@ def _opened(file: SourceFile) -> Any:
             advice="Start again when no program writes to the file.",
         )
     with parquet_errors(file.path):
+        if is_ranged(file.path):  # the column chunks of a row group at once: single reads would wait for each
+            return reader.ParquetFile(open_stream(file.path), pre_buffer=True)
         return reader.ParquetFile(file.path, memory_map=False, pre_buffer=False, buffer_size=1 << 20)
 
 
@@ -449,7 +454,7 @@ def _leaf_places(metadata: Any) -> dict[str, int]:
 def _hugging_face_names(metadata: Mapping[bytes, bytes]) -> dict[str, list[str]]:
     """Return the class names that Hugging Face's datasets left in a file, by column."""
     try:
-        features = parse_json(metadata[b"huggingface"], "metadata of Hugging Face")["info"]["features"]
+        features = parse_json(metadata[HUGGING_FACE_KEY], "metadata of Hugging Face")["info"]["features"]
         found = {name: facts.get("names") for name, facts in features.items() if facts.get("_type") == "ClassLabel"}
     except (KeyError, ValueError, TypeError, AttributeError):
         return {}

@@ -44,8 +44,8 @@ def image_places(batch: Batch, among: Container[int] | None = None) -> Iterator[
         batch: the batch.
         among: yield only those whose mask or boxes have one of these numbers; None yields all.
 
-    >>> image = np.tile(np.arange(32.0), (2, 32, 1))[..., np.newaxis]
-    >>> mask = (image > 20).astype(int)
+    >>> image, mask = np.arange(2048.0).reshape(2, 32, 32, 1), np.zeros((2, 32, 32), int)
+    >>> mask[:, :8, :8] = 1
     >>> [place.kind for place in image_places(Batch({"": image}, {"": mask}, 2, "pair"))]
     ['mask', 'mask']
     """

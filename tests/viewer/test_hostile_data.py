@@ -197,3 +197,16 @@ def test_an_empty_file(viewing, tmp_path):
     client = viewing(str(path))
     assert client.get("/d/0/").status == 200
     assert client.wait("/d/0/status", lambda status: status["done"])["count"] == 0
+
+
+def test_a_search_that_fails_says_so_and_ends(viewing, pets, monkeypatch):
+    from recordsmith.viewer.data import searching
+
+    def fail(*_: object, **__: object) -> None:
+        raise ZeroDivisionError("nobody expected this")
+
+    client = viewing(pets)
+    monkeypatch.setattr(searching, "search_rows", fail)
+    status = client.wait("/d/0/status?where=age%20%3C%2099", lambda status: status["done"])
+    assert status["error"]["text"] == "The search failed: nobody expected this"
+    assert client.get("/d/0/records.txt?where=age%20%3C%2099").body == b""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from bench.tasks import engines, facts, load, make, memory, random_access, read, startup, verify, view, write
+from bench.tasks import engines, facts, load, make, memory, random_access, read, remote, startup, verify, view, write
 
 if TYPE_CHECKING:
     from bench.results import Section
@@ -23,6 +23,7 @@ TASKS: dict[str, Callable[[Context], Section]] = {
     "facts": facts.run,
     "engines": engines.run,
     "view": view.run,
+    "remote": remote.run,
 }
 # Tasks that have inputs of their own.
 WITHOUT_DATASETS = {"make", "view"}

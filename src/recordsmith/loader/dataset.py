@@ -98,6 +98,7 @@ def open_dataset(
     schema: Schema | None = None,
     compression: str | None = "auto",
     verify: bool = True,
+    cache: int | str | None = None,
 ) -> Dataset:
     """Open TFRecords: a file, a folder, a glob, a URL, or a list of these.
 
@@ -110,6 +111,8 @@ def open_dataset(
         schema: what is in a record; None: the schema beside the files, or one inferred from the first records.
         compression: "auto" detects it from the content of each file; or None, "gzip" or "zlib".
         verify: check the checksum of every record's data.
+        cache: how many bytes may be in the cache of remote files when more of this dataset is put into it, such as
+            "200GB"; 0 keeps nothing. None: RECORDSMITH_CACHE_LIMIT, or 16 GiB.
 
     >>> import recordsmith as rs
     >>> rs.open("no/such/data")
@@ -117,4 +120,4 @@ def open_dataset(
     FileNotFoundError: [Errno 2] There is no such file or folder: 'no/such/data'
     The folder 'no/such' cannot be read.
     """
-    return Dataset.open(path, split=split, schema=schema, compression=compression, verify=verify)
+    return Dataset.open(path, split=split, schema=schema, compression=compression, verify=verify, cache=cache)

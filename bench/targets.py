@@ -26,6 +26,13 @@ LOAD = {"tab": 10.0, "vec": 5.0, "tok": 4.0, "img": 1.4, "large": 2.0}
 # Into a framework: to_torch against a DataLoader over the package tfrecord, to_tf against tf.data's best form.
 LOAD_TORCH = {"vec": 5.0}
 LOAD_TF = {"tab": 2.0, "img": 1.0}
+# Into a framework: part of the speed of the same chain as numpy.
+LOAD_OUTPUTS: dict[str, dict[str, float | None]] = {
+    "to_keras": {"vec": 0.8, "img": 0.8},
+    "to_torch": {"vec": 0.8, "img": 0.8},
+    "to_tf": {"vec": None, "img": None},
+    "to_jax": {"vec": None, "img": None},
+}
 # Memory of its own in the first half of an epoch, as a part of that in the second: it does not grow.
 LOAD_FLAT = 0.9
 # Seconds from opening ten million records, whose index is there, to the first batch of their shuffle.
@@ -34,6 +41,9 @@ LOAD_FIRST_BATCH = 1.0
 FACTS = {"tab": 5.0}
 # Memory over half of the shards as a part of that over all: it does not grow.
 FACTS_FLAT = 0.8
+# Seconds from the start of the viewer's server to its first page, and to the first hits of a filter.
+VIEW_FIRST_PAGE = 1.0
+VIEW_FIRST_HITS = 1.0
 # Loading from an object store, shuffled, first and second epoch: times each of the others.
 REMOTE = 1.0
 # On the same Ray: times Ray Data's read_tfrecords and write_tfrecords.

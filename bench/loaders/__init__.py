@@ -13,6 +13,8 @@ LOADERS = {
     "recordsmith": "recordsmith_loader",
     "recordsmith, to_tf": "recordsmith_loader",
     "recordsmith, to_torch": "recordsmith_loader",
+    "recordsmith, to_keras": "recordsmith_loader",
+    "recordsmith, to_jax": "recordsmith_loader",
     "tensorflow": "tensorflow_loader",
     "tfrecord": "tfrecord_loader",
 }

@@ -1,4 +1,4 @@
-"""recordsmith: its chain as numpy, into TensorFlow, and into PyTorch. Its shuffle is over all records."""
+"""recordsmith: its chain as numpy, and into TensorFlow, PyTorch, Keras and JAX. Its shuffle is over all records."""
 
 from __future__ import annotations
 
@@ -24,12 +24,18 @@ class RecordsmithFeed:
 
     def batches(self) -> Iterator[Any]:
         """See `Chain`."""
-        return iter(self._loader)
+        return iter(self._loader) if hasattr(self._loader, "__iter__") else self._by_number()
 
     def labels(self, batch: Any) -> Any:
         """See `Chain`."""
         labels = batch["label"]
-        return labels if isinstance(labels, np.ndarray) else labels.numpy()
+        return labels.numpy() if hasattr(labels, "numpy") else np.asarray(labels)
+
+    def _by_number(self) -> Iterator[Any]:
+        """Give the batches as Keras asks for them."""
+        for number in range(len(self._loader)):
+            yield self._loader[number]
+        self._loader.on_epoch_end()
 
     def arrays(self, batch: Any) -> dict[str, Any]:
         """See `Chain`."""
@@ -47,6 +53,11 @@ class RecordsmithFeeder:
             importlib.import_module("tensorflow")
         elif into == "to_torch":
             importlib.import_module("torch")
+        elif into == "to_keras":
+            os.environ.setdefault("KERAS_BACKEND", "numpy")
+            importlib.import_module("keras")
+        elif into == "to_jax":
+            importlib.import_module("jax").config.update("jax_enable_x64", True)
 
     def versions(self) -> dict[str, str]:
         """See `Loader`."""
@@ -77,5 +88,5 @@ def _array(column: Any) -> Any:
         return column
     if hasattr(column, "offsets"):  # a ByteColumn
         return np.asarray(column.data)[column.offsets[0] : column.offsets[-1]]
-    values = column.numpy()
+    values = column.numpy() if hasattr(column, "numpy") else np.asarray(column)
     return np.frombuffer(b"".join(values.tolist()), np.uint8) if values.dtype == object else values

@@ -24,7 +24,8 @@ METHOD = (
     "JPEGs of 500x375, large are JPEGs of 1,600x1,200. recordsmith shuffles all records; the others use a buffer of "
     f"{BUFFER:,} rows. TensorFlow's tensors are not converted to numpy (except the labels); the fastest of its forms "
     "in the table counts. The bits of every value are compared in an untimed pass; for images, shape and mean "
-    "brightness are compared. `to_tf` and `to_torch` are the same chain in the framework. PyTorch is compared with a "
+    "brightness are compared. `to_tf`, `to_torch`, `to_keras` and `to_jax` are the same chain in the framework, and "
+    "compared with the chain as numpy. PyTorch is compared with a "
     "DataLoader over the package tfrecord, on a tenth of the records. Memory is the maximum of the process in each "
     "half of an epoch, without mapped files. The first batch is that of a shuffle of ten million records of 34 bytes "
     "with an existing index, measured from rs.open, in a new process, without the import."
@@ -114,6 +115,9 @@ def _load_stored(context: Context, section: Section, loaders: _Loaders, subject:
         {name: bits for name, (_, bits) in stored.fingerprint.items() if name != "image"},
     )
     sources = {OURS: whole, "tensorflow": whole}
+    for output, subjects in targets.LOAD_OUTPUTS.items():
+        if subject in subjects:
+            sources[f"{OURS}, {output}"] = whole
     if subject in targets.LOAD_TF:
         sources[OURS_TF] = whole
     if subject in targets.LOAD_TORCH:
@@ -264,3 +268,9 @@ def _judge(section: Section) -> None:
             if mine and peer:
                 against = f"{theirs}: {peer.form}"
                 section.outcomes.append(Outcome(subject, what, times_faster(mine, peer), "times", against, target))
+    for output, wanted_parts in targets.LOAD_OUTPUTS.items():
+        for subject, part in wanted_parts.items():
+            limit, into = section.best(subject, OURS), section.best(subject, f"{OURS}, {output}")
+            if limit and into:
+                share = times_faster(into, limit)
+                section.outcomes.append(Outcome(subject, f"{output}, part of numpy", share, "fraction", OURS, part))

@@ -201,7 +201,7 @@ def test_pandas_and_arrow_open_parquet(folder: Path, quick_path: Path) -> None:
 
     rs.export(folder, quick_path / "data.parquet", split="test")
     frame = pd.read_parquet(quick_path / "data.parquet")
-    assert frame["label"].dtype.categories.tolist() == ["cat", "dog"]
+    assert set(frame["label"]) == {0, 1}  # the names are in the metadata, as Hugging Face's datasets stores them
     assert frame["n"].tolist() == [int(row["n"]) for row in rs.open(folder, split="test")]
     assert frame["tokens"][frame["n"] == 51].tolist()[0].tolist() == [0, 1, 2]
     assert frame["name"].isna().sum() == 4

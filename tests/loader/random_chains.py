@@ -26,9 +26,8 @@ import recordsmith as rs
 from recordsmith.loader.engine import feeding, row_making
 from recordsmith.loader.engine.cursor import Cursor
 from recordsmith.loader.engine.feeding import feed
-from recordsmith.loader.order import buffer_shuffle
+from recordsmith.loader.order import buffer_shuffle, mixed
 from recordsmith.loader.plan import RowChange, Rows
-from recordsmith.loader.verbs import mix
 from tests.loader.chain_model import WINDOW, BeyondHorizonError, Chain, batches_of, is_endless, rows_of
 
 SIZES = (0, 1, 2, 3, 5, 7, 13, 31)
@@ -52,7 +51,7 @@ class EpochShown(RowChange):
 def small_pieces() -> Iterator[None]:
     """Let small data take the ways of large ones: several tasks, windows and blocks."""
     with (
-        mock.patch.object(mix, "_WINDOW", WINDOW),
+        mock.patch.object(mixed, "_WINDOW", WINDOW),
         mock.patch.object(buffer_shuffle, "_BLOCK", 4),
         mock.patch.object(buffer_shuffle, "_KEPT", 2),
         mock.patch.object(feeding, "_STREAM_ROWS", 6),

@@ -14,10 +14,10 @@ import pytest
 
 import recordsmith as rs
 from recordsmith.dataset.row_decoding import RowOverview
+from recordsmith.display.images import pixels_uri, thumbnail
 from recordsmith.images import decode_image
 from recordsmith.report import GridImage, ImageGrid, Report
 from recordsmith.report.html import report_fragment, report_page
-from recordsmith.report.html.images import pixels_uri, thumbnail
 from tests.headless_browser import visit
 from tests.made_reports import HOSTILE, SCRIPT, diagnose_report, hostile_report, lint_report, pets_report, png
 
@@ -128,8 +128,8 @@ def test_a_thumbnail_is_small_and_of_the_same_image():
 
 
 def test_without_opencv_small_images_go_in_as_they_are(monkeypatch):
+    from recordsmith.display import images
     from recordsmith.errors import MissingExtraError
-    from recordsmith.report.html import images
 
     def missing(_):
         raise MissingExtraError("cv2", "images")

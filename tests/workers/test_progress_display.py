@@ -20,9 +20,10 @@ from recordsmith.workers.progress_display import phase_progress
 CALLS = {
     "make": "rs.make(dict(n=np.arange(50)), folder + '/out', progress={shown})",
     "check": "rs.check(folder + '/a.tfrecord', progress={shown})",
+    "repair": "rs.repair(folder + '/a.tfrecord', folder + '/b.tfrecord', progress={shown})",
     "diagnose": "rs.diagnose([(np.zeros((4, 2)), np.arange(4))] * 5, progress={shown})",
 }
-WORDS = {"make": b"checking", "check": b"checking", "diagnose": b"sampling epoch 0"}
+WORDS = {"make": b"checking", "check": b"checking", "repair": b"repairing", "diagnose": b"sampling epoch 0"}
 SCRIPT = """
     import sys, tempfile
     import numpy as np
@@ -63,7 +64,9 @@ def test_the_library_shows_a_bar_on_a_terminal(call: str) -> None:
 def test_the_library_shows_no_bar_where_that_is_not_wanted_or_seen() -> None:
     quiet = "; ".join(call.format(shown=False) for call in CALLS.values())
     assert shown_on_terminal(SCRIPT.format(call=quiet)) == b""
-    usual = textwrap.dedent(SCRIPT.format(call="; ".join(call.format(shown=True) for call in CALLS.values())))
+    others = "rs.copy(folder + '/a.tfrecord', folder + '/c'); rs.export(folder + '/a.tfrecord', folder + '/d.csv')"
+    usual = textwrap.dedent(SCRIPT.format(call="; ".join(call.format(shown="'auto'") for call in CALLS.values())))
+    usual += others
     environment = {**os.environ, "FORCE_COLOR": "1"}
     piped = subprocess.run([sys.executable, "-c", usual], capture_output=True, check=True, env=environment)
     assert (piped.stdout, piped.stderr) == (b"", b"")
@@ -71,7 +74,7 @@ def test_the_library_shows_no_bar_where_that_is_not_wanted_or_seen() -> None:
 
 def test_a_command_writes_lines_where_there_is_no_terminal(monkeypatch, capsys) -> None:
     monkeypatch.setattr(progress_display, "_SECONDS_BETWEEN_LINES", 0)
-    with phase_progress(lines=True) as on_phase:
+    with phase_progress() as on_phase:
         on_phase("checking", 512, 1024)
         on_phase("decoding images", 3, 12)
         on_phase("comparing images", 0, 0)

@@ -21,7 +21,7 @@ from recordsmith.records.shards import files_in
 from recordsmith.report import Report
 from recordsmith.rules import Baseline, Configuration, Finding, Judge
 from recordsmith.schema import Schema
-from recordsmith.workers.progress_display import OnPhase, phase_progress
+from recordsmith.workers.progress_display import OnPhase, ShowProgress, phase_progress
 
 __all__ = ["check"]
 
@@ -40,7 +40,7 @@ def check(  # noqa: PLR0913 - each is a choice of its own, and all but the paths
     decode: Literal["sample", "all", "none"] = "sample",
     similar_images: bool = False,
     configuration: Configuration | None = None,
-    progress: OnPhase | bool = True,
+    progress: OnPhase | ShowProgress = "auto",
 ) -> Report:
     """Check a dataset: every file, record and value, against all rules.
 
@@ -57,8 +57,9 @@ def check(  # noqa: PLR0913 - each is a choice of its own, and all but the paths
         decode: which images to decode.
         similar_images: look for images that look alike.
         configuration: a project's settings, from `rs.load_configuration()`; None: no file is read.
-        progress: show a progress bar on a terminal; or a function that is called from time to time with the phase, the
-            amount done, and the total (0 if it is not known).
+        progress: True shows a bar on a terminal and in a notebook, and elsewhere writes a line now and then; "auto"
+            shows the bar alone; False shows nothing. A function is called from time to time with the phase, the amount
+            done, and the total (0 if it is not known).
 
     >>> import recordsmith as rs, tempfile
     >>> path = tempfile.mkdtemp() + "/data.tfrecord"
@@ -75,7 +76,7 @@ def check(  # noqa: PLR0913 - each is a choice of its own, and all but the paths
     asked = [os.fsdecode(path) for path in ([paths] if isinstance(paths, (str, os.PathLike)) else paths)]
 
     def look(files: list[str]) -> DatasetFacts:
-        with phase_progress(shown=progress is True) as bar:
+        with phase_progress(shown=False if callable(progress) else progress) as bar:
             return survey(
                 files[0] if len(files) == 1 else files,
                 split=split,

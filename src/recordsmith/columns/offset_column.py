@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from recordsmith.columns.any_column import concatenate, concatenated_presence
+from recordsmith.columns.notebook_view import NotebookView
 
 Array = npt.NDArray[Any]
 Int64s = npt.NDArray[np.int64]
@@ -19,7 +20,7 @@ _SHOWN_ROWS = 4  # rows that a repr shows
 _LARGEST_INT32 = 2**31 - 1
 
 
-class OffsetColumn(ABC):
+class OffsetColumn(NotebookView, ABC):
     """Rows that offsets cut from flat arrays. A class says which arrays, and how a column is made of others.
 
     It is not a `collections.abc.Sequence`, though it can be used as one: libraries that move batches to a device take

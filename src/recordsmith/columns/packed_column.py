@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from recordsmith.columns.any_column import concatenated_presence
+from recordsmith.columns.notebook_view import NotebookView
 from recordsmith.columns.offset_column import Array, Bools, row_numbers
 from recordsmith.errors import did_you_mean, import_extra, list_names
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 _SHOWN_ROWS = 4
 
 
-class PackedColumn:
+class PackedColumn(NotebookView):
     """Rows of several parts, as one structured array: `column[name]` is a part of all rows, `column[i]` a row.
 
     Args:

@@ -31,6 +31,7 @@ from recordsmith.run.publishing.destination import open_destination, staged_path
 from recordsmith.run.splits.splitting import parse_splits
 from recordsmith.schema import Schema
 from recordsmith.storage.byte_sizes import parse_size
+from recordsmith.workers.progress_display import ShowProgress, making_progress
 
 __all__ = ["copy"]
 
@@ -74,6 +75,7 @@ def copy(  # noqa: PLR0913 - each is a setting of its own, and all but two have 
     resume: bool = False,
     staging: PathLike | None = None,
     allow_race: bool = False,
+    progress: ShowProgress = "auto",
     on_progress: OnProgress | None = None,
 ) -> CopiedDataset:
     """Copy TFRecords: reshard, merge, split, filter, sample, shuffle, convert or compress them.
@@ -122,7 +124,9 @@ def copy(  # noqa: PLR0913 - each is a setting of its own, and all but two have 
             resumed on another machine.
         allow_race: for a URL, also write to a store that has no conditional writes, in which two runs could overwrite
             each other's output.
-        on_progress: a function that is called with a `Progress` from time to time.
+        progress: True shows a bar on a terminal and in a notebook, and elsewhere writes a line now and then; "auto"
+            shows the bar alone; False shows nothing.
+        on_progress: a function that is called with a `Progress` from time to time, instead of showing a bar.
 
     >>> import recordsmith as rs, tempfile
     >>> folder = tempfile.mkdtemp()
@@ -216,24 +220,27 @@ def copy(  # noqa: PLR0913 - each is a setting of its own, and all but two have 
         "merge_splits": merge_splits,
     }
     refuse_input(inputs, out, is_file=single)
-    with open_destination(
-        place,
-        staging=staging,
-        is_file=single,
-        overwrite=overwrite,
-        resume=resume,
-        resumable=not single,
-        allow_race=allow_race,
-    ) as destination:
-        policy = CopyPolicy(inputs, plan, options, asked)
-        finished = carry_out(policy, options.output(), execution, on_progress, overwrite=overwrite, resume=resume)
+    with (
+        making_progress(shown=progress if on_progress is None else False) as bar,
+        open_destination(
+            place,
+            staging=staging,
+            is_file=single,
+            overwrite=overwrite,
+            resume=resume,
+            resumable=not single,
+            allow_race=allow_race,
+        ) as destination,
+    ):
+        policy, report = CopyPolicy(inputs, plan, options, asked), on_progress or bar
+        finished = carry_out(policy, options.output(), execution, report, overwrite=overwrite, resume=resume)
         if isinstance(finished, DonePart):
             return CopiedDataset(destination.place, {}, part=finished)
         if not single or finished is None:
             copied = CopiedDataset.of_folder(out)
         else:
             copied = CopiedDataset.of_file(out, finished)
-        destination.publish(on_progress)
+        destination.publish(report)
         return replace(copied, path=destination.place)
 
 

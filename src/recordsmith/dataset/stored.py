@@ -31,7 +31,6 @@ from recordsmith.schema import Schema
 from recordsmith.schema.native import compile_plan
 from recordsmith.storage.ranged.block_cache import cache_size, limit_cache
 from recordsmith.storage.ranged.opening import is_ranged
-from recordsmith.wording.markup import Markup, element, joined
 from recordsmith.wording.numbers import count_text
 from recordsmith.workers.forking import in_own_process
 from recordsmith.workers.threads import in_order, thread_pool
@@ -135,9 +134,6 @@ class StoredDataset:
         files = f"{len(self.files)} file{'s' if len(self.files) != 1 else ''}"
         more = ", ..." if len(self.files) > 1 else ""
         return f"<recordsmith.{type(self).__name__}{part} from {files}: {self.files[0]!r}{more}>"
-
-    def _repr_html_(self) -> str:
-        return joined([element("p", element("code", repr(self))), Markup(self.schema._repr_html_())])
 
     # --- rows ---
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from typing import Any, Literal
 
 from recordsmith.copying.absent_values import without_defaults
@@ -12,6 +13,7 @@ from recordsmith.copying.copy_inputs import CopyInputs, find_inputs
 from recordsmith.copying.copy_plan import Changes, CopyPlan, plan_copy
 from recordsmith.copying.frames import Frames, frames_of, rejected_error
 from recordsmith.dataset.inference import infer_from_files
+from recordsmith.display.tables import note, table
 from recordsmith.errors import RecordsmithError, advise, did_you_mean, list_names
 from recordsmith.exporting.export_files import WRITERS, ExportFiles
 from recordsmith.formats.source import Chunk, Reject
@@ -22,6 +24,10 @@ from recordsmith.run.publishing.destination import open_destination, staged_path
 from recordsmith.schema import Schema
 from recordsmith.storage.byte_sizes import parse_size
 from recordsmith.storage.publication import complete
+from recordsmith.wording.markup import element
+from recordsmith.wording.numbers import bytes_text, count_text
+from recordsmith.wording.visible_text import clipped
+from recordsmith.workers.progress_display import ShowProgress, making_progress
 from recordsmith.workers.threads import in_order, thread_pool
 
 __all__ = ["ExportedDataset", "export"]
@@ -66,6 +72,14 @@ class ExportedDataset:
         """How many records were exported."""
         return sum(self.files.values())
 
+    def _repr_html_(self) -> str:
+        return element(
+            "div",
+            table(["file", "records"], [[path, f"{rows:,}"] for path, rows in islice(self.files.items(), 100)]),
+            note(f"{bytes_text(self.bytes)}, {count_text(self.rejects, 'record')} rejected"),
+            [note(clipped(reason, 600)) for reason in self.reasons],
+        )
+
 
 def export(  # noqa: PLR0913 - each is a setting of its own, and all but two have a default
     paths: PathLike | Iterable[PathLike],
@@ -84,6 +98,7 @@ def export(  # noqa: PLR0913 - each is a setting of its own, and all but two hav
     overwrite: bool = False,
     staging: PathLike | None = None,
     allow_race: bool = False,
+    progress: ShowProgress = "auto",
     on_progress: OnProgress | None = None,
 ) -> ExportedDataset:
     """Write TFRecords as Parquet, CSV, JSON lines or WebDataset.
@@ -110,7 +125,9 @@ def export(  # noqa: PLR0913 - each is a setting of its own, and all but two hav
             cache folder.
         allow_race: for a URL, also write to a store that has no conditional writes, in which two runs could overwrite
             each other's output.
-        on_progress: a function that is called with a `Progress` from time to time.
+        progress: True shows a bar on a terminal and in a notebook, and elsewhere writes a line now and then; "auto"
+            shows the bar alone; False shows nothing.
+        on_progress: a function that is called with a `Progress` from time to time, instead of showing a bar.
 
     >>> import recordsmith as rs, tempfile, pathlib
     >>> folder = tempfile.mkdtemp()
@@ -154,9 +171,12 @@ def export(  # noqa: PLR0913 - each is a setting of its own, and all but two hav
         known, changes, declared=True, all_declared=True, describe=True, where=where, stratify=None, group=None
     )
     written = plan.schema if plan.schema is not None else known
-    with open_destination(
-        place, staging=staging, is_file=not is_folder, overwrite=overwrite, allow_race=allow_race
-    ) as destination:
+    with (
+        making_progress(shown=progress if on_progress is None else False) as bar,
+        open_destination(
+            place, staging=staging, is_file=not is_folder, overwrite=overwrite, allow_race=allow_race
+        ) as destination,
+    ):
         complete(out, is_file=not is_folder)
         files = ExportFiles(
             kind,
@@ -166,10 +186,10 @@ def export(  # noqa: PLR0913 - each is a setting of its own, and all but two hav
             is_folder=is_folder,
             overwrite=overwrite,
         )
-        exporter = _Exporter(inputs, files, plan, out, strict=on_error == "stop", on_progress=on_progress)
+        exporter = _Exporter(inputs, files, plan, out, strict=on_error == "stop", on_progress=on_progress or bar)
         names = exporter.files_in_folder() if is_folder else {out: only}
         exported = exporter.run(without_defaults(written), names, workers=checked_workers(workers))
-        destination.publish(on_progress)
+        destination.publish(on_progress or bar)
         return replace(exported, files={destination.shown(path): rows for path, rows in exported.files.items()})
 
 
@@ -184,14 +204,14 @@ class _Exporter:
         out: str,
         *,
         strict: bool,
-        on_progress: OnProgress | None,
+        on_progress: OnProgress,
     ) -> None:
         self._inputs = inputs
         self._files = files
         self._plan = plan
         self._out = out
         self._strict = strict
-        self._report = on_progress or (lambda _: None)
+        self._report = on_progress
         self._source = TFRecordsSource(inputs.layout, None, Schema({}), None)
         self._rejects: list[Reject] = []
         self._unmatched = self._source_rows = 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,10 +12,14 @@ from recordsmith.dataset import StoredDataset
 from recordsmith.dataset.class_weights import class_weights
 from recordsmith.dataset.stored import Row
 from recordsmith.loader.loader import Loader, Pair
+from recordsmith.loader.notebook import dataset_html
 from recordsmith.loader.order.labels import class_counts
 from recordsmith.loader.plan import Plan, plan_of
 from recordsmith.loader.verbs import Verbs
 from recordsmith.schema import Schema
+
+if TYPE_CHECKING:
+    from recordsmith.viewer.notebook import View
 
 __all__ = ["Dataset", "open_dataset"]
 
@@ -60,6 +64,9 @@ class Dataset(Verbs[Loader[Row], Loader[Row], Loader[Pair]], StoredDataset):
 
     _getitems = __getitems__  # grain's name for it
 
+    def _repr_html_(self) -> str:
+        return dataset_html(self)
+
     def class_weights(self, feature: str) -> dict[Any, float]:
         """Return a weight for each class of a feature, for Keras' `class_weight=`: rare classes weigh more.
 
@@ -72,6 +79,16 @@ class Dataset(Verbs[Loader[Row], Loader[Row], Loader[Pair]], StoredDataset):
         {0: 0.6666666666666666, 1: 2.0}
         """
         return class_weights(class_counts(self, feature))
+
+    def view(self) -> View:
+        """Show the dataset in the browser. Needs the extra "view".
+
+        The viewer runs in the background until `.stop()` of the result, or until the program ends. A notebook shows it
+        in a frame; elsewhere open its `.url`.
+        """
+        from recordsmith.viewer.notebook import view_dataset
+
+        return view_dataset(self)
 
 
 def open_dataset(

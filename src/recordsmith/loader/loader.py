@@ -10,6 +10,7 @@ from recordsmith.errors import PipelineError
 from recordsmith.loader.engine.feeding import feed
 from recordsmith.loader.engine.row_access import row_at
 from recordsmith.loader.frameworks.torch_states import loader_state
+from recordsmith.loader.notebook import loader_html
 from recordsmith.loader.order.shuffle_quality import ShuffleQuality, shuffle_quality
 from recordsmith.loader.pair_proof import verify_pairs
 from recordsmith.loader.plan import Batching, Plan
@@ -25,9 +26,11 @@ from recordsmith.workers.forking import in_own_process
 if TYPE_CHECKING:
     import tensorflow as tf
 
+    from recordsmith.loader.frameworks.tensorflow.checkpoint import CheckpointedPlace
     from recordsmith.loader.frameworks.to_jax import JaxBatches
     from recordsmith.loader.frameworks.to_keras import KerasBatches
     from recordsmith.loader.frameworks.to_torch import TorchBatches
+    from recordsmith.viewer.notebook import View
 
 __all__ = ["Loader", "Pair"]
 
@@ -217,6 +220,20 @@ class Loader(SelectVerb["Loader[Item_co]"], Verbs["Loader[Item_co]", "Loader[Any
 
         return to_jax(self._session, device=device, ahead=ahead)
 
+    def view(self, batches: int = 4) -> View:
+        """Show the next batches in the browser, beside the records that they come from. Needs the extra "view".
+
+        Images are shown as they arrive and as they are stored, with the targets and in the order of the batches. The
+        position of the loader does not change. The viewer runs in the background until `.stop()` of the result, or
+        until the program ends. A notebook shows it in a frame; elsewhere open its `.url`.
+
+        Args:
+            batches: how many batches are shown; at most 96 rows of them.
+        """
+        from recordsmith.viewer.notebook import view_loader
+
+        return view_loader(self, batches)
+
     def state(self) -> dict[str, Any]:
         """Return the position of the consumer, JSON-ready. Batches that were read ahead do not count.
 
@@ -251,6 +268,27 @@ class Loader(SelectVerb["Loader[Item_co]"], Verbs["Loader[Item_co]", "Loader[Any
         """Call `restore(state)`, under the name that PyTorch and others look for."""
         self.restore(state)
 
+    def tf_state(self) -> CheckpointedPlace:
+        """Return an object that tf.train.Checkpoint saves and restores: the position of the consumer.
+
+        Restore the checkpoint first, and then call `to_tf()`.
+
+        >>> import recordsmith as rs, tempfile, tensorflow as tf
+        >>> folder = tempfile.mkdtemp()
+        >>> with rs.RecordWriter(f"{folder}/data.tfrecord") as writer:
+        ...     writer.write_columns({"n": range(6)}, rs.Schema({"n": rs.Scalar("int64")}))
+        >>> loader = rs.open(f"{folder}/data.tfrecord").batch(2)
+        >>> _ = next(iter(loader.to_tf()))
+        >>> saved = tf.train.Checkpoint(data=loader.tf_state()).save(f"{folder}/checkpoint")
+        >>> again = rs.open(f"{folder}/data.tfrecord").batch(2)
+        >>> _ = tf.train.Checkpoint(data=again.tf_state()).restore(saved)
+        >>> [batch["n"].numpy().tolist() for batch in again.to_tf()]
+        [[2, 3], [4, 5]]
+        """
+        from recordsmith.loader.frameworks.tensorflow.checkpoint import CheckpointedPlace
+
+        return CheckpointedPlace(self._session)
+
     def set_epoch(self, epoch: int) -> None:
         """Set the number of the next epoch, counted from 0. An epoch restored in the middle continues."""
         self._session.set_epoch(epoch)
@@ -258,3 +296,6 @@ class Loader(SelectVerb["Loader[Item_co]"], Verbs["Loader[Item_co]", "Loader[Any
     def __repr__(self) -> str:
         chain = "".join(f".{shown_verb(verb)}" for verb in self.plan.verbs)
         return f"<recordsmith.Loader {self.plan.datasets[0]!r}{chain}>"
+
+    def _repr_html_(self) -> str:
+        return loader_html(self._session, repr(self.plan.datasets[0]))

@@ -5,8 +5,9 @@ used: a place that the chain cannot have reached is refused, and so is the state
 the names of its files, the rows that were chosen, and a digest of all records that the index keeps: it is the same for
 every copy of the data, on any machine, and costs no reading.
 
-The size of batches and the number of ranks are not part of what a chain is recognised by. A state that was saved with
-others is read as the chain that saved it reads it, and then turned into a number of rows: see rest_of_epoch.py.
+The size of batches, the number of ranks and the shares of a mixture are not part of what a chain is recognised by, and
+a mixture may have more sources. A state that was saved with others is read as the chain that saved it reads it, and
+then turned into a number of rows: see rest_of_epoch.py and mixture_changes.py.
 """
 
 from __future__ import annotations
@@ -24,7 +25,15 @@ from recordsmith.dataset import StoredDataset
 from recordsmith.errors import PipelineError
 from recordsmith.loader.engine.batch_ranges import BatchRanges
 from recordsmith.loader.engine.cursor import Cursor
-from recordsmith.loader.engine.rest_of_epoch import rest_of_epoch, rows_fed
+from recordsmith.loader.engine.mixture_changes import (
+    changes_after,
+    changes_json,
+    plan_as_saved,
+    read_changes,
+    shares_json,
+)
+from recordsmith.loader.engine.rest_of_epoch import mixture_of, rest_of_epoch, rows_fed, rows_of
+from recordsmith.loader.order.mixed import Changes, Mixed
 from recordsmith.loader.order.record_order import ENDLESS, Shard
 from recordsmith.loader.plan import PACKED_ROWS, Batching, Plan
 
@@ -40,6 +49,7 @@ _SIZES = {"batch": "n", "padded_batch": "n", "bucket_batch": "sizes"}  # the set
 
 def state_of_place(plan: Plan, place: Cursor) -> dict[str, Any]:
     """Return a place in what a plan feeds, JSON-ready."""
+    mixture = mixture_of(plan)
     return {
         "format": _FORMAT,
         "version": _VERSION,
@@ -50,6 +60,8 @@ def state_of_place(plan: Plan, place: Cursor) -> dict[str, Any]:
         "position": place.position,
         **({"waiting": list(place.waiting)} if place.waiting else {}),
         **({"rows_before": place.rows_before} if place.rows_before else {}),
+        **({} if mixture is None else {"shares": shares_json(mixture)}),
+        **({"changes": changes_json(place.changes)} if place.changes else {}),
     }
 
 
@@ -61,16 +73,24 @@ def place_in_state(plan: Plan, state: Mapping[str, Any]) -> Cursor:
     if not isinstance(theirs, Mapping):
         raise _damaged("chain", theirs, "what the state is of")
     _check_chain(plan, theirs)
-    saved = _saved_plan(plan, state)
     epoch = _whole_number(state, "epoch", 0, _MOST_EPOCHS)
-    rows_before = 0 if "rows_before" not in state else _whole_number(state, "rows_before", 1, _most_rows(saved))
-    place = _place(rest_of_epoch(saved, rows_before), state, epoch)
-    return _in_layout(plan, saved, replace(place, rows_before=rows_before))
+    before, changes = (plan, ()) if mixture_of(plan) is None else _saved_mixture(plan, state)
+    saved = _saved_plan(before, state)
+    start = Cursor(epoch, changes=changes)
+    most = _most_rows(rest_of_epoch(saved, start))
+    if "rows_before" in state:
+        start = replace(start, rows_before=_whole_number(state, "rows_before", 1, most))
+    place = _place(rest_of_epoch(saved, start), state, epoch)
+    place = replace(place, rows_before=start.rows_before, changes=changes)
+    return _in_layout(plan, saved, place)
 
 
 def _check_chain(plan: Plan, theirs: Mapping[str, Any]) -> None:
     """Refuse the state of another chain or of other data."""
     ours = _fingerprint(plan)
+    their_data = theirs.get("data")
+    if isinstance(ours["data"], list) and isinstance(their_data, list) and their_data:
+        ours["data"] = ours["data"][: len(their_data)]  # sources may have been added
     changed = [part for part in ours if ours[part] != theirs.get(part)]
     if not changed:
         return
@@ -147,11 +167,15 @@ class _Sized(Batching):
 def _in_layout(plan: Plan, saved: Plan, place: Cursor) -> Cursor:
     """Return a place in the plan that a state was saved with as one in a plan of another layout."""
     ours, theirs = _layout(plan), _layout(saved)
-    if ours == theirs or (place.batch == 0 and not place.rows_before):
+    mixtures = [None if one is None else one.phases for one in map(mixture_of, (plan, saved))]
+    is_mixed_otherwise = mixtures[0] != mixtures[1]
+    if place.batch == 0 and not place.rows_before:
+        return Cursor(place.epoch) if is_mixed_otherwise else place
+    if ours == theirs and not is_mixed_otherwise:
         return place
     if plan.batches_taken != (0, None):
         raise PipelineError(
-            "The state was saved with another batch size or another number of ranks, and this chain counts batches.",
+            "The state was saved with another batch size, number of ranks or mixture, and this chain counts batches.",
             found=str(ours),
             expected=str(theirs),
             advice="Leave out .take() and .skip() after .batch(), or continue as it was saved.",
@@ -166,12 +190,13 @@ def _in_layout(plan: Plan, saved: Plan, place: Cursor) -> Cursor:
                 advice="Continue this epoch with as many ranks as before, or begin the next one.",
             )
         return place
-    fed = place.rows_before + rows_fed(rest_of_epoch(saved, place.rows_before), place.batch)
-    left = (plan.order.inner if isinstance(plan.order, Shard) else plan.order).length - fed
+    fed = place.rows_before + rows_fed(rest_of_epoch(saved, place), place.batch)
+    changes = changes_after(saved, place.changes, fed) if is_mixed_otherwise else place.changes
+    left = rows_of(rest_of_epoch(plan, Cursor(changes=changes))).length - fed
     if left <= 0:
         return Cursor(place.epoch + 1)
     _check_rest(plan, left)
-    return Cursor(place.epoch, rows_before=fed)
+    return Cursor(place.epoch, rows_before=fed, changes=changes)
 
 
 def _check_rest(plan: Plan, left: int) -> None:
@@ -185,6 +210,30 @@ def _check_rest(plan: Plan, left: int) -> None:
             advice="Continue this epoch with fewer ranks or larger batches, or with "
             ".shard(rank, world, remainder='repeat').",
         )
+
+
+# --- mixtures ---
+
+
+def _sources(plan: Plan, mixture: Mixed) -> list[str]:
+    """Return what each source of a mixture is recognised by."""
+    starts = np.cumsum([0, *(len(dataset) for dataset in plan.datasets[:-1])])
+    owners = np.searchsorted(mixture.shifts, starts, side="right") - 1
+    datasets: list[list[Any]] = [[] for _ in mixture.shifts]
+    for owner, dataset in zip(owners.tolist(), plan.datasets, strict=True):
+        datasets[owner].append(_identity(dataset))
+    return [_digest(one) for one in datasets]
+
+
+def _saved_mixture(plan: Plan, state: Mapping[str, Any]) -> tuple[Plan, Changes]:
+    """Return the plan with the shares and sources that a state was saved with, and what they were changed from."""
+    before = plan_as_saved(plan, state.get("shares"))
+    if before is None:
+        raise _damaged("shares", state.get("shares"), "rows, and the shares of the sources from there on")
+    changes = read_changes(before, state["changes"]) if "changes" in state else ()
+    if changes is None:
+        raise _damaged("changes", state["changes"], "shares, and for how many rows they held")
+    return before, changes
 
 
 # --- the parts of a state ---
@@ -238,8 +287,8 @@ def _damaged(field: str, found: object, expected: str) -> PipelineError:
     )
 
 
-def _fingerprint(plan: Plan) -> dict[str, str]:
-    data = json.dumps([_identity(dataset) for dataset in plan.datasets])
+def _fingerprint(plan: Plan) -> dict[str, Any]:
+    mixture = mixture_of(plan)
     verbs = [
         {name: value for name, value in verb.items() if name != _SIZES.get(verb["verb"])}
         for verb in plan.verbs
@@ -247,10 +296,19 @@ def _fingerprint(plan: Plan) -> dict[str, str]:
     ]
     if isinstance(plan.order, Shard):
         del verbs[max(place for place, verb in enumerate(verbs) if verb["verb"] == "shard")]
+    if mixture is not None:  # shares may change, and sources may be added
+        kept = ("verb", "seed", "stop")
+        verbs = [verb if verb["verb"] != "mix" else {name: verb[name] for name in kept} for verb in verbs]
     return {
         "verbs": " ".join(map(shown_verb, verbs)),
-        "data": hashlib.blake2b(data.encode(), digest_size=8).hexdigest(),
+        "data": _digest([_identity(dataset) for dataset in plan.datasets])
+        if mixture is None
+        else _sources(plan, mixture),
     }
+
+
+def _digest(data: Any) -> str:
+    return hashlib.blake2b(json.dumps(data).encode(), digest_size=8).hexdigest()
 
 
 def _identity(dataset: StoredDataset) -> list[Any]:

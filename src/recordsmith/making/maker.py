@@ -24,7 +24,7 @@ from recordsmith.run.publishing.destination import open_destination, staged_path
 from recordsmith.run.run import refuse_output
 from recordsmith.schema import Packed, Schema, Sparse
 from recordsmith.storage.publication import complete
-from recordsmith.workers.progress_display import making_progress
+from recordsmith.workers.progress_display import ShowProgress, making_progress
 
 __all__ = ["make"]
 
@@ -64,7 +64,7 @@ def make(  # noqa: PLR0913 - each is a setting of its own, and all but two have 
     staging: PathLike | None = None,
     allow_race: bool = False,
     description: str = "",
-    progress: bool = True,
+    progress: ShowProgress = "auto",
     on_progress: OnProgress | None = None,
 ) -> MadeDataset:
     """Make a dataset from a source: split, shuffle, write TFRecord shards with a manifest, and verify them.
@@ -115,7 +115,8 @@ def make(  # noqa: PLR0913 - each is a setting of its own, and all but two have 
         allow_race: for a URL, also write to a store that has no conditional writes, in which two runs could overwrite
             each other's output.
         description: a sentence about the dataset, for its description files.
-        progress: show a progress bar on a terminal.
+        progress: True shows a bar on a terminal and in a notebook, and elsewhere writes a line now and then; "auto"
+            shows the bar alone; False shows nothing.
         on_progress: a function that is called with a `Progress` from time to time, instead of showing a bar.
 
     >>> import recordsmith as rs, tempfile
@@ -153,7 +154,7 @@ def make(  # noqa: PLR0913 - each is a setting of its own, and all but two have 
         open_destination(
             out, staging=staging, overwrite=overwrite, resume=resume, resumable=True, allow_race=allow_race
         ) as destination,
-        making_progress(shown=progress and on_progress is None) as bar,
+        making_progress(shown=progress if on_progress is None else False) as bar,
     ):
         path = destination.path
         # What is whole and checked needs its source no more, which may be gone, or may be what is being replaced.

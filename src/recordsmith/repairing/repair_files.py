@@ -6,6 +6,7 @@ import contextlib
 import os
 import shutil
 from collections.abc import Callable, Iterable
+from functools import partial
 
 from recordsmith import _core
 from recordsmith.dataset.manifest import MANIFEST_NAME
@@ -23,6 +24,7 @@ from recordsmith.storage.atomic_file import is_url, write_atomically
 from recordsmith.storage.publication import Publication, complete, public_path
 from recordsmith.storage.ranged.opening import file_size, is_ranged, pieces_of
 from recordsmith.wording.numbers import count_text
+from recordsmith.workers.progress_display import ShowProgress, phase_progress
 
 __all__ = ["repair"]
 
@@ -40,7 +42,7 @@ def repair(  # noqa: PLR0913 - each is a setting of its own, and most have a def
     link: bool = False,
     staging: PathLike | None = None,
     allow_race: bool = False,
-    progress: OnProgress | None = None,
+    progress: OnProgress | ShowProgress = "auto",
 ) -> RepairResult:
     """Save the undamaged records of damaged TFRecord files to new files, and list what is lost.
 
@@ -65,7 +67,9 @@ def repair(  # noqa: PLR0913 - each is a setting of its own, and most have a def
             cache folder.
         allow_race: for a URL, also write to a store that has no conditional writes, in which two runs could overwrite
             each other's output.
-        progress: a function that is called with the number of bytes done and of all bytes.
+        progress: True shows a bar on a terminal and in a notebook, and elsewhere writes a line now and then; "auto"
+            shows the bar alone; False shows nothing. A function is called from time to time with the number of bytes
+            done and of all bytes.
 
     >>> import recordsmith as rs, tempfile
     >>> folder = tempfile.mkdtemp()
@@ -105,6 +109,9 @@ def repair(  # noqa: PLR0913 - each is a setting of its own, and most have a def
     suspect_targets = None if keep_suspect is None or dry_run else _suspect_targets(plan, os.fsdecode(keep_suspect))
     with contextlib.ExitStack() as stack:
         publication = None
+        if not callable(progress):
+            on_phase = stack.enter_context(phase_progress(shown=progress))
+            progress = partial(on_phase, "looking" if dry_run else "repairing")
         if plan.output is not None:
             place = plan.targets[0] if plan.is_file else plan.output
             complete(place, is_file=plan.is_file)
@@ -154,15 +161,14 @@ def _publish(plan: Plan, publication: Publication, files: list[FileRepair]) -> t
 class _Progress:
     """Adds up the bytes of all files."""
 
-    def __init__(self, files: Iterable[str], progress: OnProgress | None) -> None:
+    def __init__(self, files: Iterable[str], progress: OnProgress) -> None:
         self._progress = progress
         self._total = sum(map(file_size, files))
         self._done = 0
 
     def __call__(self, done: int) -> None:
         self._done = min(self._total, self._done + done)
-        if self._progress is not None:
-            self._progress(self._done, self._total)
+        self._progress(self._done, self._total)
 
 
 def _prepare(plan: Plan, suspect_targets: list[str] | None, *, overwrite: bool) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
+from recordsmith.wording.markup import element
 from recordsmith.wording.numbers import bytes_text, count_text
 
 __all__ = ["FileRepair", "Gap", "Loss", "RepairResult", "RepairedHeader", "lost_text"]
@@ -244,6 +245,9 @@ class RepairResult:
 
     def __str__(self) -> str:
         return "\n".join([line for file in self.files for line in _file_lines(file)] + list(self.notes))
+
+    def _repr_html_(self) -> str:
+        return element("pre", str(self))
 
 
 def lost_text(result: FileRepair | RepairResult) -> str:

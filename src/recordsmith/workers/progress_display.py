@@ -1,19 +1,29 @@
-"""Shows the progress of long work: a bar on a terminal, otherwise a line from time to time."""
+"""Shows the progress of long work: a bar on a terminal or in a notebook, otherwise a line from time to time.
+
+What nobody asked to see goes to the logger "recordsmith", at level INFO.
+"""
 
 from __future__ import annotations
 
 import contextlib
+import logging
 import os
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, Protocol, TypeAlias
+from typing import Any, Literal, Protocol, TypeAlias
 
+from recordsmith.errors import RecordsmithError
 from recordsmith.wording.numbers import bytes_text, count_text
+from recordsmith.workers.notebook_progress import NotebookBar, in_notebook
 
-__all__ = ["OnPhase", "file_progress", "making_progress", "phase_progress", "progress_line"]
+__all__ = ["OnPhase", "ShowProgress", "file_progress", "making_progress", "phase_progress", "progress_line"]
 
 OnPhase: TypeAlias = Callable[[str, int, int], object]
+ShowProgress: TypeAlias = bool | Literal["auto"]
+"""True: a bar on a terminal and in a notebook, lines elsewhere. "auto": the bar alone. False: nothing."""
+
+_LOG = logging.getLogger("recordsmith")
 
 
 class RunProgress(Protocol):
@@ -34,7 +44,14 @@ class RunProgress(Protocol):
 
 
 _WORTH_SHOWING = 64 << 20  # bytes; less is done before a bar could be read
-_IN_BYTES = {"checking", "verifying", "repairing", "looking", "uploading"}  # phases that count bytes
+_IN_BYTES = {
+    "checking",
+    "comparing records",
+    "verifying",
+    "repairing",
+    "looking",
+    "uploading",
+}  # phases that count bytes
 _SECONDS_TO_FIRST_BAR = 0.5
 _SECONDS_TO_FIRST_LINE = 2.0
 _SECONDS_BETWEEN_LINES = 5.0
@@ -60,34 +77,32 @@ def file_progress(action: str, paths: Sequence[str]) -> Iterator[Callable[[int],
 
 
 @contextlib.contextmanager
-def phase_progress(*, shown: bool = True, lines: bool = False) -> Iterator[OnPhase]:
-    """Give a function to be called with a phase of the work, what is done of it and how much it is (0: not known).
-
-    Args:
-        shown: False shows nothing.
-        lines: where there is no terminal, write a line now and then. Commands do; a library keeps quiet.
-    """
-    if shown and _on_terminal():
+def phase_progress(*, shown: ShowProgress = True) -> Iterator[OnPhase]:
+    """Give a function to be called with a phase of the work, what is done of it and how much it is (0: not known)."""
+    where = _where(shown)
+    if where == "terminal":
         from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
 
         done = TextColumn("{task.fields[done]}")
         with _bars(TextColumn("{task.description}"), BarColumn(), done, TimeRemainingColumn(compact=True)) as bars:
             yield _PhaseBar(bars)
-    elif shown and lines:
-        yield _PhaseLines(_write_line)
+    elif where == "notebook":
+        with contextlib.closing(NotebookBar(at_once=shown is True)) as bar:
+            yield lambda phase, done, total: bar.show(_phase_line(phase, done, total), done, total)
     else:
-        yield lambda _phase, _done, _total: None
+        yield _PhaseLines(_write_line if where == "lines" else _LOG.info)
 
 
 @contextlib.contextmanager
-def making_progress(*, shown: bool = True, lines: bool = False) -> Iterator[Callable[[RunProgress], None]]:
+def making_progress(*, shown: ShowProgress = True, at_once: bool = False) -> Iterator[Callable[[RunProgress], None]]:
     """Give what `rs.make` reports its progress to; it is shown on standard error.
 
     Args:
-        shown: False shows nothing.
-        lines: where there is no terminal, write a line now and then. Commands do; a library keeps quiet.
+        shown: whether, and where there is no terminal.
+        at_once: show the bar from the beginning, as a command does.
     """
-    if shown and _on_terminal():
+    where = _where(shown)
+    if where == "terminal":
         from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
 
         width = _console().width
@@ -99,17 +114,35 @@ def making_progress(*, shown: bool = True, lines: bool = False) -> Iterator[Call
             columns.append(TextColumn("{task.fields[size]}", style="dim"))
         columns += [TextColumn("{task.fields[rejects]}", style="yellow"), TimeRemainingColumn(compact=True)]
         with _bars(*columns) as bars:
-            if lines:  # a command shows at once that it works
+            if at_once:
                 bars.start()
             yield _Bar(bars, rates=width >= _NARROW)
-    elif shown and lines:
-        yield _Lines(_write_line)
+    elif where == "notebook":
+        with contextlib.closing(NotebookBar(at_once=shown is True)) as bar:
+            pace = _Pace()
+
+            def show(progress: RunProgress) -> None:
+                line = progress_line(progress, pace.rows_a_second(progress), pace.seconds_left(progress))
+                bar.show(line, progress.done, progress.total)
+
+            yield show
     else:
-        yield lambda _: None
+        yield _Lines(_write_line if where == "lines" else _LOG.info)
+
+
+def _where(shown: ShowProgress) -> Literal["terminal", "notebook", "lines", "log"]:
+    """Return where progress is shown."""
+    if shown not in (True, False, "auto"):
+        raise RecordsmithError("progress is True, False or 'auto'.", found=repr(shown))
+    if shown is False:
+        return "log"
+    if _on_terminal():
+        return "terminal"
+    return "notebook" if in_notebook() else "lines" if shown is True else "log"
 
 
 def _on_terminal() -> bool:
-    """Whether somebody sees a bar: not in a pipe, a file or a notebook, also where a variable asks for colours."""
+    """Whether somebody sees a bar on a terminal: not in a pipe or a file, also where a variable asks for colours."""
     stream = sys.stderr
     return stream is not None and stream.isatty() and _console().is_terminal
 
@@ -171,9 +204,13 @@ class _PhaseLines:
         now = time.monotonic()
         if now >= self._next:
             self._next = now + _SECONDS_BETWEEN_LINES
-            share = f"{100 * min(1.0, done / total):.0f} %, " if total else ""
-            amount = _done_text(phase, done, total)
-            self._write(f"{phase}: {share}{amount}" if amount else phase)
+            self._write(_phase_line(phase, done, total))
+
+
+def _phase_line(phase: str, done: int, total: int) -> str:
+    share = f"{100 * min(1.0, done / total):.0f} %, " if total else ""
+    amount = _done_text(phase, done, total)
+    return f"{phase}: {share}{amount}" if amount else phase
 
 
 def _done_text(phase: str, done: int, total: int) -> str:

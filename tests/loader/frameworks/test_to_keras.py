@@ -15,6 +15,8 @@ pytest.importorskip("keras")
 SHOWN = {
     "Keras on TensorFlow, PyTorch and JAX (`to_keras`)": {
         "resumes mid-epoch": "test_the_state_continues_in_the_middle_of_an_epoch",
+        "resumes at the end": "test_ranks_have_their_shares_and_continue_after_an_epoch",
+        "several ranks": "test_ranks_have_their_shares_and_continue_after_an_epoch",
     },
 }
 
@@ -29,6 +31,21 @@ def test_the_state_continues_in_the_middle_of_an_epoch(tmp_path: Path):
     assert fed + [other[number]["n"].tolist() for number in range(2)] == whole
     assert (len(batches), batches.num_batches) == (5, 5)
     assert ds.filter(lambda row: row["n"] < 9).batch(8).to_keras().num_batches is None
+
+
+def test_ranks_have_their_shares_and_continue_after_an_epoch(tmp_path: Path):
+    ds = numbered(tmp_path / "a.tfrecord", 40)
+    second: list[int] = []
+    for rank in range(2):
+        chain = ds.shuffle(seed=1).shard(rank, 2).batch(5)
+        native = [[batch["n"].tolist() for batch in chain] for _ in range(2)]
+        batches = ds.shuffle(seed=1).shard(rank, 2).batch(5).to_keras()
+        assert [batches[number]["n"].tolist() for number in range(4)] == native[0]
+        other = ds.shuffle(seed=1).shard(rank, 2).batch(5).to_keras()
+        other.load_state_dict(batches.state_dict())
+        assert [other[number]["n"].tolist() for number in range(4)] == native[1]
+        second += [n for batch in native[1] for n in batch]
+    assert sorted(second) == list(range(40))
 
 
 @pytest.mark.parametrize("name", ["text", "tokens", "sparse"])

@@ -27,6 +27,7 @@ SHOWN = {
     "PyTorch's DataLoader": {
         "feeds": "test_each_iteration_is_a_new_epoch",
         "resumes mid-epoch": "test_state_continues_elsewhere",
+        "resumes at the end": "test_a_state_from_the_end_continues_with_the_next_epoch",
         "several workers": "test_workers_repeat_nothing_and_keep_the_order",
     },
 }
@@ -204,6 +205,15 @@ def test_state_continues_elsewhere(ds: rs.Dataset) -> None:
     other.load_state_dict(state)
     assert first + numbers(other) == whole
     assert numbers(other) == second
+
+
+def test_a_state_from_the_end_continues_with_the_next_epoch(ds: rs.Dataset) -> None:
+    loader = ds.shuffle(seed=4).batch(8)
+    fed = DataLoader(loader.to_torch(), batch_size=None)
+    first = numbers(fed)
+    again = ds.shuffle(seed=4).batch(8).restore(loader.state())
+    second = numbers(DataLoader(again.to_torch(), batch_size=None))
+    assert second == numbers(fed) != first
 
 
 def test_state_of_a_workers_share_continues(ds: rs.Dataset, monkeypatch: pytest.MonkeyPatch) -> None:

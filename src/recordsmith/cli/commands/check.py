@@ -56,18 +56,16 @@ def check(
     The exit code is 1 if there are findings of the severity of --fail-on or above.
     """
     from recordsmith.checking.check import check as check_dataset
-    from recordsmith.workers.progress_display import phase_progress
 
     reporting = Reporting(**options)
     asked = reporting.to_apply
-    with phase_progress(lines=True) as on_progress:
-        report = check_dataset(
-            paths,
-            split=split,
-            schema=schema,
-            decode=cast("Literal['sample', 'all', 'none']", decode),
-            similar_images=similar_images,
-            progress=on_progress,
-            **asked,
-        )
+    report = check_dataset(
+        paths,
+        split=split,
+        schema=schema,
+        decode=cast("Literal['sample', 'all', 'none']", decode),
+        similar_images=similar_images,
+        progress=True,
+        **asked,
+    )
     reporting.finish(report, context)

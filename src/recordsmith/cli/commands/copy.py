@@ -161,7 +161,7 @@ def copy(ctx: click.Context, /, *, sources: tuple[str, ...], output: str, style:
     if options["schema"] is not None:
         options["schema"] = find_schema(options["schema"]).schema
     options["features"] = options["features"] or None
-    with resumable(output, options["staging"]), making_progress(lines=True) as on_progress:
+    with resumable(output, options["staging"]), making_progress(at_once=True) as on_progress:
         copied = copy_dataset(list(sources), output, on_progress=on_progress, **options)
     if copied.part is not None:
         echo_part(copied.part, style=style)

@@ -90,6 +90,6 @@ def diagnose(  # noqa: PLR0913 - each is an option of its own
         | reporting.to_apply,
     )
     echo(f"Importing {' and '.join(task.files)}: the code in it runs now.", err=True)
-    with phase_progress(lines=True) as on_phase:
+    with phase_progress() as on_phase:
         report = diagnose_in_child(task, on_phase)
     reporting.finish(report, context)

@@ -87,7 +87,7 @@ def export(ctx: click.Context, /, *, paths: tuple[str, ...], output: str, style:
         options["schema"] = find_schema(options["schema"]).schema
     options["features"] = options["features"] or None
     given = paths[0] if len(paths) == 1 else list(paths)
-    with making_progress(lines=True) as on_progress:
+    with making_progress(at_once=True) as on_progress:
         exported = export_dataset(given, output, on_progress=on_progress, **options)
     if style == "json":
         echo_json(exported_json(exported))

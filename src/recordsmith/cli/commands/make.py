@@ -262,7 +262,7 @@ def make(ctx: click.Context, /, *, sources: tuple[str, ...], output: str, style:
         options["schema"] = find_schema(options["schema"]).schema
     if options["channels"] is not None:
         options["channels"] = int(options["channels"])
-    with resumable(output, options["staging"]), making_progress(lines=True) as on_progress:
+    with resumable(output, options["staging"]), making_progress(at_once=True) as on_progress:
         made = make_dataset(
             _source(sources, options),
             output,

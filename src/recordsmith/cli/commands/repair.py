@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 import click
 
 from recordsmith.cli.commands.options import NearChoice, format_option, remote_options
@@ -76,25 +74,23 @@ def repair(  # noqa: PLR0913 - each is a setting of its own, and most have a def
     from recordsmith.cli.consoles import echo_json, output_console, print_to
     from recordsmith.repairing import repair as repair_files
     from recordsmith.terminal.results.repair_tables import repair_renderable
-    from recordsmith.workers.progress_display import phase_progress
 
     if output is None and not dry_run:
         raise click.UsageError("Give the output with -o PATH, or use --dry-run to only report the damage.")
     if dry_run and output is not None:
         output = None  # asked for by habit; nothing is written
-    with phase_progress(lines=True) as on_phase:
-        result = repair_files(
-            paths[0] if len(paths) == 1 else paths,
-            output,
-            dry_run=dry_run,
-            keep_suspect=keep_suspect,
-            compression=compression,
-            overwrite=overwrite,
-            link=link,
-            staging=staging,
-            allow_race=allow_race,
-            progress=partial(on_phase, "looking" if dry_run else "repairing"),
-        )
+    result = repair_files(
+        paths[0] if len(paths) == 1 else paths,
+        output,
+        dry_run=dry_run,
+        keep_suspect=keep_suspect,
+        compression=compression,
+        overwrite=overwrite,
+        link=link,
+        staging=staging,
+        allow_race=allow_race,
+        progress=True,
+    )
     if style == "json":
         echo_json(result.to_json())
     else:

@@ -20,10 +20,16 @@ from recordsmith.doctor.diagnose.observing.measuring import (
     measure_columns,
     rows_without_tokens,
 )
+from recordsmith.doctor.diagnose.observing.mirroring import find_mirrored
 from recordsmith.doctor.diagnose.observing.observations import Observations, RecordFacts, WorkerFacts
 from recordsmith.doctor.diagnose.observing.sampling import SampledEpoch, random_numbers_kept, sample_epochs
 from recordsmith.doctor.diagnose.pipelines import Pipeline, open_pipeline
-from recordsmith.doctor.diagnose.probes.label_order import compare_epochs, measure_labels, workers_give_the_same
+from recordsmith.doctor.diagnose.probes.label_order import (
+    compare_epochs,
+    measure_labels,
+    relabelled_rows,
+    workers_give_the_same,
+)
 from recordsmith.doctor.diagnose.probes.pair_checking import Match, compare_with_records
 from recordsmith.doctor.diagnose.probes.source_files import look_at_files
 from recordsmith.doctor.diagnose.probes.training_signal import probe_signal
@@ -34,7 +40,7 @@ from recordsmith.errors import PipelineError
 from recordsmith.loader import open_dataset
 from recordsmith.report import Report
 from recordsmith.rules import Baseline, Configuration, Judge, Severity
-from recordsmith.workers.progress_display import OnPhase, phase_progress
+from recordsmith.workers.progress_display import OnPhase, ShowProgress, phase_progress
 
 __all__ = ["diagnose"]
 
@@ -59,7 +65,7 @@ def diagnose(  # noqa: PLR0913 - each is a choice of its own, and most are named
     fail_on: str | None = None,
     baseline: Baseline | PathLike | None = None,
     configuration: Configuration | None = None,
-    progress: bool | OnPhase = True,
+    progress: OnPhase | ShowProgress = "auto",
 ) -> Report:
     """Look at the batches that a pipeline really feeds, and say why training on them may not improve.
 
@@ -86,8 +92,9 @@ def diagnose(  # noqa: PLR0913 - each is a choice of its own, and most are named
         fail_on: the least severity that makes the report not `ok`; None: as the configuration says, or "warning".
         baseline: known findings, or the file of them, which are not reported again; None: as the configuration says.
         configuration: a project's settings, from `rs.load_configuration()`; None: no file is read.
-        progress: True shows a bar on a terminal, and nothing elsewhere; False shows none. A function is called now and
-            then with the phase, what is done of it, and how much it is (0 where that is not known).
+        progress: True shows a bar on a terminal and in a notebook, and elsewhere writes a line now and then; "auto"
+            shows the bar alone; False shows nothing. A function is called from time to time with the phase, the amount
+            done, and the total (0 if it is not known).
 
     Returns:
         The report: `.findings`, `.ok`, `.to_html(path)` with images and histograms, `.to_json()`.
@@ -104,7 +111,7 @@ def diagnose(  # noqa: PLR0913 - each is a choice of its own, and most are named
     begun = time.perf_counter()
     source = open_pipeline(pipeline)
     dataset = _opened(records) if records is not None else source.records
-    with random_numbers_kept(), phase_progress(shown=progress is True) as bar:
+    with random_numbers_kept(), phase_progress(shown=False if callable(progress) else progress) as bar:
         on_phase = progress if callable(progress) else bar
         seconds = 0.35 * time_limit
         sampled = sample_epochs(
@@ -176,6 +183,9 @@ def _observed(source: Pipeline, epochs: list[SampledEpoch], seed: int) -> Observ
     leaks, _ = _tried("", (), find_leaks, kept)
     labels, no_labels = _tried("Labels were not looked at", None, measure_labels, first, seed=seed)
     order, no_order = _tried("Order was not looked at", None, compare_epochs, epochs)
+    if order is not None:
+        moved, _ = _tried("", {}, relabelled_rows, epochs)
+        order = replace(order, **moved)
     same_inputs, _ = _tried("", (), find_same_inputs, kept)
     workers, no_workers = _tried("The workers were not looked at", None, _workers, source, first)
     return Observations(
@@ -196,6 +206,7 @@ def _observed(source: Pipeline, epochs: list[SampledEpoch], seed: int) -> Observ
         chain=source.chain,
         hangs=next((epoch.hangs for epoch in epochs if epoch.hangs is not None), None),
         workers=workers,
+        mirrored=find_mirrored(epoch.places for epoch in epochs[:2]) if len(epochs) > 1 else None,
         same_inputs=same_inputs,
         class_names=source.class_names,
         frozen_augmentation=_frozen_augmentation(source, epochs),

@@ -1,8 +1,10 @@
 """Converts columns of every feature type to Arrow arrays and back, for exported Parquet files.
 
-A column of the same name for each feature: nested lists for tensors, bytes for images, a dictionary of names for a
-label. What Arrow has no type for is put together from what it has: complex numbers are pairs, and a tensor of which
-several dimensions vary has its shape in a second column, NAME/shape, because lists without values do not show it.
+A column of the same name for each feature: nested lists for tensors, numbers for labels, and for images what Hugging
+Face's datasets recognises, bytes with a path that is empty. Arrow's own types for categories and for tensors of one
+shape are not used: datasets cannot read the first, and polars, DuckDB and datasets show the second without its shape.
+What Arrow has no type for is put together from what it has: complex numbers are pairs, and a tensor of which several
+dimensions vary has its shape in a second column, NAME/shape, because lists without values do not show it.
 """
 
 from __future__ import annotations
@@ -27,7 +29,10 @@ def arrow_fields(schema: Schema) -> Any:
     arrow = import_extra("pyarrow", "arrow", purpose="Exporting to Parquet")
     fields = []
     for name, feature in schema.items():
-        fields.append(arrow.field(name, _type_of(feature, arrow), nullable=feature.optional))
+        # datasets recognises images and classes only in columns that may have gaps.
+        inner = feature.feature if isinstance(feature, Steps) else feature
+        nullable = feature.optional or isinstance(inner, (Image, Label))
+        fields.append(arrow.field(name, _type_of(feature, arrow), nullable=nullable))
         if _has_shape(feature):
             fields.append(arrow.field(f"{name}/shape", arrow.list_(arrow.int64()), nullable=feature.optional))
     return arrow.schema(fields)
@@ -37,7 +42,7 @@ def arrow_table(schema: Schema, columns: Mapping[str, Any], rows: int) -> Any:
     """Return columns, as `Schema.assemble` gives them, as a table of `arrow_fields`.
 
     >>> arrow_table(Schema({"label": Label(["cat", "dog"])}), {"label": np.array([1, 0])}, 2)["label"].to_pylist()
-    ['dog', 'cat']
+    [1, 0]
     """
     arrow = import_extra("pyarrow", "arrow", purpose="Exporting to Parquet")
     fields = arrow_fields(schema)
@@ -45,12 +50,14 @@ def arrow_table(schema: Schema, columns: Mapping[str, Any], rows: int) -> Any:
     for name, feature in schema.items():
         column, kind = columns[name], fields.field(name).type
         if isinstance(feature, Label):
-            arrays[name] = _named(name, feature, column, arrow)
-        elif _is_complex(feature):
+            _check_classes(name, feature, column)
+        if _is_complex(feature):
             plain = [plain_value(feature, feature.row(column, row)) for row in range(rows)]
             arrays[name] = arrow.array(_without_words(plain), kind)
         else:
             array = to_arrow_table(Schema({name: feature}), [{name: column}])[name].combine_chunks()
+            if isinstance(feature, Image):
+                array = _image_structs(array, kind, arrow)
             arrays[name] = array if array.type == kind else array.cast(kind)
         if _has_shape(feature):
             arrays[f"{name}/shape"] = _shapes(column, rows, arrow)
@@ -68,8 +75,8 @@ def restored_columns(schema: Schema, table: Any) -> dict[str, Any]:
         array = chunked.chunk(0) if chunked.num_chunks == 1 else chunked.combine_chunks()
         if isinstance(array, arrow.ChunkedArray):
             array = array.chunk(0) if array.num_chunks else arrow.nulls(0, array.type)
-        if isinstance(feature, Label) and arrow.types.is_dictionary(array.type):
-            restored[name] = _numbered(feature, array, arrow)
+        if isinstance(feature, Image) and arrow.types.is_struct(array.type):
+            restored[name] = array.field("bytes")
         elif _is_complex(feature):
             shapes = table[f"{name}/shape"].to_pylist() if f"{name}/shape" in table.column_names else None
             restored[name] = _complex(feature, array.to_pylist(), shapes if _has_shape(feature) else None)
@@ -86,7 +93,7 @@ def restored_columns(schema: Schema, table: Any) -> dict[str, Any]:
 
 def _type_of(feature: Feature, arrow: Any) -> Any:
     if isinstance(feature, Label):
-        return arrow.dictionary(arrow.int32(), arrow.string())
+        return arrow.int64()
     if isinstance(feature, (Scalar, Tensor)):
         shape = () if isinstance(feature, Scalar) else feature.shape
         return _nested(feature.dtype, [None] * len(shape) if _has_shape(feature) else shape, arrow)
@@ -94,7 +101,7 @@ def _type_of(feature: Feature, arrow: Any) -> Any:
         single = arrow.string() if isinstance(feature, Text) else arrow.binary()
         return arrow.list_(single) if feature.shape else single
     if isinstance(feature, Image):
-        return arrow.binary()
+        return arrow.struct([("bytes", arrow.binary()), ("path", arrow.string())])
     if isinstance(feature, Sparse):
         values = arrow.list_(arrow.from_numpy_dtype(feature.dtype))
         return arrow.struct([("indices", arrow.list_(arrow.int64())), ("values", values)])
@@ -104,7 +111,7 @@ def _type_of(feature: Feature, arrow: Any) -> Any:
         )
     if isinstance(feature, Steps):
         inner = feature.feature
-        return arrow.list_(arrow.int64() if isinstance(inner, Label) else _type_of(inner, arrow))
+        return arrow.list_(_type_of(inner, arrow))
     raise TypeError(f"no Arrow type for {type(feature).__name__}")
 
 
@@ -140,7 +147,8 @@ def _without_words(plain: Any) -> Any:
     return float(plain) if isinstance(plain, str) else plain
 
 
-def _named(name: str, feature: Label, column: Any, arrow: Any) -> Any:
+def _check_classes(name: str, feature: Label, column: Any) -> None:
+    """Refuse numbers that are not classes."""
     numbers, absent = np.ma.getdata(column), np.ma.getmaskarray(column)
     outside = np.flatnonzero(~absent & ((numbers < 0) | (numbers >= feature.size)))
     if len(outside):
@@ -152,17 +160,12 @@ def _named(name: str, feature: Label, column: Any, arrow: Any) -> Any:
             expected=f"0 to {feature.size - 1}",
             advice="Correct the records, or export them with a schema that declares the feature as Scalar.",
         )
-    codes = arrow.array(np.where(absent, 0, numbers).astype(np.int32), mask=absent)
-    return arrow.DictionaryArray.from_arrays(codes, arrow.array(list(feature.names), arrow.string()))
 
 
-def _numbered(feature: Label, array: Any, arrow: Any) -> Any:
-    """Return the numbers of classes that come by name, in whatever order the file's dictionary has them."""
-    known = {name: number for number, name in enumerate(feature.names)}
-    names = array.dictionary.to_pylist()
-    if any(name not in known for name in names):
-        return array.dictionary_decode()  # the schema says which is none of its own
-    return arrow.array([known[name] for name in names], arrow.int64()).take(array.indices)
+def _image_structs(images: Any, kind: Any, arrow: Any) -> Any:
+    """Return encoded images as datasets stores them."""
+    paths = arrow.nulls(len(images), arrow.string())
+    return arrow.StructArray.from_arrays([images.cast(arrow.binary()), paths], fields=list(kind), mask=images.is_null())
 
 
 def _complex(feature: Feature, values: list[Any], shapes: list[Any] | None) -> list[Any]:

@@ -17,6 +17,7 @@ from recordsmith.formats.files.file_splits import FileSource
 from recordsmith.formats.files.source_files import PathLike, SourceFile, describe_files, find_files
 from recordsmith.formats.images.options import preparation_of
 from recordsmith.formats.parquet.feature_arrays import restored_columns
+from recordsmith.formats.parquet.hugging_face import HUGGING_FACE_KEY
 from recordsmith.formats.source import Chunk, Loaded, NumberedRows
 from recordsmith.formats.tables.columns import (
     EXACT_IN_FLOAT32,
@@ -453,7 +454,7 @@ def _leaf_places(metadata: Any) -> dict[str, int]:
 def _hugging_face_names(metadata: Mapping[bytes, bytes]) -> dict[str, list[str]]:
     """Return the class names that Hugging Face's datasets left in a file, by column."""
     try:
-        features = parse_json(metadata[b"huggingface"], "metadata of Hugging Face")["info"]["features"]
+        features = parse_json(metadata[HUGGING_FACE_KEY], "metadata of Hugging Face")["info"]["features"]
         found = {name: facts.get("names") for name, facts in features.items() if facts.get("_type") == "ClassLabel"}
     except (KeyError, ValueError, TypeError, AttributeError):
         return {}

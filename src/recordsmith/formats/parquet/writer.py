@@ -10,6 +10,7 @@ from recordsmith.formats.exported.form import METADATA_KEY, ExportedForm
 from recordsmith.formats.exported.values import compact_json
 from recordsmith.formats.exported.writer import ExportWriter
 from recordsmith.formats.parquet.feature_arrays import arrow_fields, arrow_table
+from recordsmith.formats.parquet.hugging_face import HUGGING_FACE_KEY, hugging_face_metadata
 
 __all__ = ["ParquetWriter"]
 
@@ -25,7 +26,13 @@ class ParquetWriter(ExportWriter):
     def __init__(self, form: ExportedForm, path: str) -> None:
         parquet = import_extra("pyarrow.parquet", "arrow", purpose="Exporting to Parquet")
         self._schema = form.schema
-        self._fields = arrow_fields(form.schema).with_metadata({METADATA_KEY: compact_json(form.to_json()).encode()})
+        fields = arrow_fields(form.schema)
+        self._fields = fields.with_metadata(
+            {
+                METADATA_KEY: compact_json(form.to_json()).encode(),
+                HUGGING_FACE_KEY: hugging_face_metadata(form.schema, fields),
+            }
+        )
         self._writer = parquet.ParquetWriter(path, self._fields)
         self._waiting: list[Any] = []
         self._bytes = 0

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from recordsmith.loader.order.mixed import Changes
+
 __all__ = ["Cursor"]
 
 
@@ -19,6 +21,8 @@ class Cursor:
         rows_before: how many rows of the epoch, of all ranks together, were fed in batches of another size or to
             another number of ranks. What is left of the epoch begins with the row after them, and batches and positions
             are counted from there.
+        changes: of a mixture whose shares were changed in this epoch, or that got more sources: the shares before, and
+            for how many rows each of them held. Such rows are in `rows_before`, as far as they were fed.
     """
 
     epoch: int = 0
@@ -26,3 +30,4 @@ class Cursor:
     position: int = 0
     waiting: tuple[int, ...] = ()
     rows_before: int = 0
+    changes: Changes = ()

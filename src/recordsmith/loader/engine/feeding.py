@@ -68,7 +68,7 @@ def place_to_begin(plan: Plan, place: Cursor) -> Cursor:
     if not place.batch or plan.is_streamed:
         return place  # without counting the records
     ends = plan.order.length < ENDLESS or plan.batches_taken[1] is not None
-    is_over = ends and place.batch >= batch_count(rest_of_epoch(plan, place.rows_before))
+    is_over = ends and place.batch >= batch_count(rest_of_epoch(plan, place))
     return Cursor(place.epoch + 1) if is_over else place
 
 
@@ -97,7 +97,7 @@ def _feed(plan: Plan, start: Cursor, every: tuple[int, int]) -> Iterator[tuple[A
         for epoch in range(start.epoch, ENDLESS if plan.epochs_fed is None else epoch_after(plan, start.epoch)):
             begin = start if epoch == start.epoch else Cursor(epoch)
             if epoch <= start.epoch + 1:  # what is left of an epoch may be divided otherwise than whole ones
-                here = rest_of_epoch(plan, begin.rows_before)
+                here = rest_of_epoch(plan, begin)
                 maker = stack.enter_context(_stopping(RowMaker(here)))
             share = (first - given) % step, step
             made = 0

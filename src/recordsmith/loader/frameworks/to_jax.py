@@ -18,7 +18,7 @@ from recordsmith.loader.frameworks.framework_checks import absent_values, check_
 from recordsmith.loader.session import Session
 from recordsmith.loader.verbs.arguments import check_whole_number
 
-__all__ = ["JaxBatches", "RaggedArrays", "SparseArrays", "to_jax"]
+__all__ = ["JaxBatches", "JaxIterator", "RaggedArrays", "SparseArrays", "to_jax"]
 
 _FRAMEWORK = "JAX"
 _NARROWED = {np.dtype(np.int64): np.int32, np.dtype(np.uint64): np.uint32}
@@ -56,6 +56,34 @@ def to_jax(session: Session, *, device: Any, ahead: int) -> JaxBatches:
     return JaxBatches(session, jax, device, ahead)
 
 
+class JaxIterator(Iterator[Any]):
+    """An iteration over a loader's batches that grain and Orbax can save and restore.
+
+    The place is that of the loader: save the iterator that you use.
+    """
+
+    def __init__(self, batches: JaxBatches) -> None:
+        self._source = batches
+        self._batches: Iterator[Any] | None = None
+
+    def __next__(self) -> Any:
+        if self._batches is None:
+            self._batches = self._source.iterate()
+        return next(self._batches)
+
+    def get_state(self) -> bytes:
+        """Return the place after the last batch that was received."""
+        return self._source.get_state()
+
+    def set_state(self, state: bytes) -> None:
+        """Continue at a place that `get_state` returned."""
+        self._source.set_state(state)
+        self._batches = None
+
+    def start_prefetch(self) -> None:
+        """Do nothing: grain's checkpoint handler calls it. Batches are prepared when the first is asked for."""
+
+
 class JaxBatches:
     """A loader's batches as JAX arrays. Iterating again is a new epoch."""
 
@@ -68,7 +96,11 @@ class JaxBatches:
     def __len__(self) -> int:
         return len(self._session)
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self) -> JaxIterator:
+        return JaxIterator(self)
+
+    def iterate(self) -> Iterator[Any]:
+        """Give the batches of an epoch."""
         session = self._session
         sent: deque[tuple[Any, Cursor]] = deque()
         for batch, place in feed(session.plan, session.begin()):

@@ -18,6 +18,7 @@ from recordsmith.columns.offset_column import offsets_of
 from recordsmith.errors import import_extra
 from recordsmith.loader.engine.feeding import feed, place_to_begin
 from recordsmith.loader.frameworks.framework_checks import absent_values, check_fed
+from recordsmith.loader.frameworks.torch_deliveries import Receipts, expect_receipts
 from recordsmith.loader.frameworks.torch_states import loader_state
 from recordsmith.loader.progress.worker_iterations import Worker, WorkerIteration, WorkerPlace, restore_worker
 from recordsmith.loader.session import Session
@@ -70,10 +71,15 @@ class TorchBatches(torch.utils.data.IterableDataset):  # type: ignore[misc,name-
         check_fed(session.plan, _FRAMEWORK, "to_torch")
         self._session = session
         session.share()
+        expect_receipts(session)
         # In a worker process: how often it began, its part of the last iteration, and where the next one is to begin.
         self._begun = 0
         self._iteration: WorkerIteration | None = None
         self._restored: WorkerPlace | None = None
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        expect_receipts(self._session)
 
     def __len__(self) -> int:
         return len(self._session)
@@ -96,15 +102,10 @@ class TorchBatches(torch.utils.data.IterableDataset):  # type: ignore[misc,name-
         plan = self._session.plan
         if own[1] > 1 and plan.workers is None:
             plan = replace(plan, workers=0)  # the processes are the workers
-        fed = feed(plan, start, own)
-        while True:
-            iteration.ask()
-            batch, place = next(fed, (None, None))
-            if place is None:
-                iteration.end()
-                return
+        receipts = Receipts(self._session.token, iteration.key, start.epoch)
+        for batch, place in feed(plan, start, own):
             iteration.reach(place)
-            yield tensors_of(batch)
+            yield receipts.attach(tensors_of(batch))
 
     def set_epoch(self, epoch: int) -> None:
         """Let the next iteration be the one of this number, also in worker processes that are running."""
@@ -113,9 +114,10 @@ class TorchBatches(torch.utils.data.IterableDataset):  # type: ignore[misc,name-
     def state_dict(self) -> dict[str, Any]:
         """Return the place that was reached, as `Loader.state` does; a worker's is that of its share."""
         worker = _worker()
-        if worker is None or self._iteration is None:
+        if worker is None:
             return self._session.state()
-        place = self._iteration.place
+        iteration = self._iteration or WorkerIteration(self._session, worker, self._begun, self._restored)
+        place = iteration.place
         state = state_of_place(self._session.plan, place.cursor)
         return {**state, "worker": worker.number, "workers": worker.count, "last_worker": place.last}
 

@@ -1,4 +1,4 @@
-"""Whole numbers of one process, or in memory that several processes share, by fork and by spawn."""
+"""Whole numbers in memory that several processes share, by fork and by spawn."""
 
 from __future__ import annotations
 
@@ -13,22 +13,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["OwnNumbers", "SharedNumbers"]
+__all__ = ["SharedNumbers", "is_spawning"]
 
 
-class OwnNumbers:
-    """Some 64-bit numbers of this process, all 0 at first."""
-
-    def __init__(self, count: int) -> None:
-        self._numbers = np.zeros(count, np.int64)
-
-    @contextmanager
-    def held(self) -> Iterator[npt.NDArray[np.int64]]:
-        """Give the numbers; threads are to take turns themselves."""
-        yield self._numbers
-
-
-class SharedNumbers(OwnNumbers):
+class SharedNumbers:
     """Some 64-bit numbers that processes share, all 0 at first.
 
     They go along to a process that multiprocessing starts; a copy that is pickled otherwise has numbers of its own. Who
@@ -53,11 +41,18 @@ class SharedNumbers(OwnNumbers):
             fcntl.lockf(self._file, fcntl.LOCK_UN)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        from multiprocessing import context, reduction  # they take time to import
+        if is_spawning():
+            from multiprocessing import reduction  # it takes time to import
 
-        if context.get_spawning_popen() is not None:
             return _received, (len(self._numbers), reduction.DupFd(self._file))
         return _copied, (self._numbers.copy(),)
+
+
+def is_spawning() -> bool:
+    """Say whether multiprocessing is pickling what a new process gets."""
+    from multiprocessing import context
+
+    return context.get_spawning_popen() is not None
 
 
 def _received(count: int, file: Any) -> SharedNumbers:

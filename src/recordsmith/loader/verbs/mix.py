@@ -2,98 +2,20 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Literal, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
-from recordsmith import _core
 from recordsmith.errors import PipelineError, list_names
-from recordsmith.keyed_random import stream_key
-from recordsmith.loader.order.record_order import AGAIN, ENDLESS, Int64s, Order, OrderedRecords, groups
+from recordsmith.loader.order.mixed import Mixed, Stop, mixed_length
+from recordsmith.loader.order.record_order import ENDLESS
 from recordsmith.loader.verbs.arguments import check_whole_number, verb
 from recordsmith.loader.verbs.chain import Chain, LoaderT
 
-__all__ = ["MixVerb", "Mixed", "mix"]
+__all__ = ["MixVerb", "mix"]
 
-_WINDOW = 1000  # so many rows have the shares, to within a row or two
-
-Stop = Literal["first", "all"]
-Phases: TypeAlias = tuple[tuple[int, tuple[int, ...]], ...]
 Weights: TypeAlias = Sequence[float] | Mapping[int, Sequence[float]]
-
-
-@dataclass(frozen=True, eq=False)
-class Mixed(Order):
-    """Several orders in given shares: kept in every thousand rows, random within them.
-
-    Args:
-        inner: the orders.
-        shifts: what is added to the records of each, so that they are numbered through.
-        phases: from which row on each order has how much of the rows, in relation to the others.
-        seed: another seed, another interleaving.
-        length: how many rows there are in all.
-    """
-
-    inner: tuple[Order, ...]
-    shifts: tuple[int, ...]
-    phases: Phases
-    seed: int
-    length: int = field(default=0)
-
-    def at(self, epoch: int, positions: Int64s) -> OrderedRecords:
-        """Return the records at these positions."""
-        numbers, epochs = np.empty_like(positions), np.empty_like(positions)
-        for window, mine in groups(positions // _WINDOW):
-            key = stream_key(self.seed, f"mix/{epoch}/{window}")
-            first, last = window * _WINDOW, min((window + 1) * _WINDOW, self.length)
-            slots = _core.Permutation(last - first, key).at(positions[mine] - first)
-            # How many rows each order has given before this window, and how many after it.
-            before, after = _given_in(self.phases, first), _given_in(self.phases, last)
-            starts = np.cumsum([0, *(b - a for a, b in zip(before, after, strict=True))])
-            for owner, these in groups(np.searchsorted(starts, slots, side="right") - 1):
-                order = self.inner[owner]
-                rounds, within = np.divmod(before[owner] + slots[these] - int(starts[owner]), order.length)
-                for turn, again in groups(rounds):  # repeated where "all" asks for it
-                    chosen = mine[these[again]]
-                    records = order.at(epoch + turn * AGAIN, within[again])
-                    numbers[chosen], epochs[chosen] = records.numbers + self.shifts[owner], records.epochs
-        return OrderedRecords(numbers, epochs)
-
-
-def _given_in(phases: Phases, rows: int) -> list[int]:
-    """Return how many of the first so many rows each order gives, where the shares change.
-
-    >>> _given_in(((0, (1, 1)), (4, (1, 0))), 6)
-    [4, 2]
-    """
-    totals = [0] * len(phases[0][1])
-    for number, (start, shares) in enumerate(phases):
-        end = phases[number + 1][0] if number + 1 < len(phases) else rows
-        if rows > start:
-            totals = list(map(operator.add, totals, _given(shares, min(rows, end) - start)))
-    return totals
-
-
-def _given(shares: Sequence[int], rows: int) -> list[int]:
-    """Return how many of the first so many rows each order gives: its share to within a row or two, and never falling.
-
-    Rows are divided between two halves of the orders, and so on. Neither side's number falls while that of both rises;
-    were the shares rounded side by side, that of a small one between two others would.
-
-    >>> [_given([1, 1, 1], rows) for rows in (1000, 1001, 1002)]
-    [[333, 334, 333], [334, 334, 333], [334, 334, 334]]
-    """
-    if len(shares) == 1:
-        return [rows]
-    half = len(shares) // 2
-    left, right = sum(shares[:half]), sum(shares[half:])
-    if not left + right:
-        return [0] * len(shares)
-    ours = (2 * rows * left + left + right) // (2 * (left + right))
-    return [*_given(shares[:half], ours), *_given(shares[half:], rows - ours)]
 
 
 class MixVerb(Chain[LoaderT]):
@@ -145,10 +67,10 @@ class MixVerb(Chain[LoaderT]):
         if stop not in ("first", "all"):
             raise PipelineError("Unknown stop.", found=repr(stop), expected="'first' or 'all'")
         phases = tuple((start, _exact(shares)) for start, shares in given)
-        length = _length([one.order.length for one in plans], phases, stop)
+        length = mixed_length([one.order.length for one in plans], phases, stop)
         sizes = [sum(len(dataset) for dataset in one.datasets) for one in plans]
         shifts = tuple(int(shift) for shift in np.cumsum([0, *sizes[:-1]]))
-        order = Mixed(tuple(one.order for one in plans), shifts, phases, seed, length)
+        order = Mixed(tuple(one.order for one in plans), shifts, phases, seed, length, stop)
         settings = {
             "others": [[str(verb) for verb in one.verbs] for one in plans[1:]],
             "weights": given[0][1] if len(given) == 1 else [[start, shares] for start, shares in given],
@@ -224,46 +146,3 @@ def _exact(weights: Sequence[float]) -> tuple[int, ...]:
     ratios = [weight.as_integer_ratio() for weight in weights]
     unit = max(denominator for _, denominator in ratios)  # all are powers of two
     return tuple(numerator * (unit // denominator) for numerator, denominator in ratios)
-
-
-def _length(lengths: Sequence[int], phases: Phases, stop: Stop) -> int:
-    """Return how many rows there are until the first order is used up, or until all are."""
-    if len(phases) > 1:
-        return _length_of_phases(lengths, phases, stop)
-    shares = phases[0][1]
-    reached = [(2 * length * sum(shares) + share) // (2 * share) for length, share in zip(lengths, shares, strict=True)]
-    rows = min(reached) if stop == "first" else max(reached)
-    if rows >= ENDLESS:
-        raise _endless()
-    fits, step = (operator.le, -1) if stop == "first" else (operator.ge, 1)
-    while not all(map(fits, _given(shares, rows), lengths)):
-        rows += step  # the shares hold to within a row or two
-    return rows
-
-
-def _length_of_phases(lengths: Sequence[int], phases: Phases, stop: Stop) -> int:
-    """Return the same where the shares change: the numbers of rows never fall, so it can be searched for by halves."""
-
-    def is_over(rows: int) -> bool:
-        given = _given_in(phases, rows)
-        if stop == "all":
-            return all(map(operator.ge, given, lengths))
-        return any(map(operator.gt, given, lengths))
-
-    high = 1
-    while not is_over(high):
-        high *= 2
-        if high >= ENDLESS:
-            raise _endless()
-    low = high // 2
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if is_over(middle) else (middle, high)
-    return high if stop == "all" else low
-
-
-def _endless() -> PipelineError:
-    return PipelineError(
-        "With these weights, an epoch of all datasets would not end.",
-        advice="Give weights that are closer to each other, or write stop='first'.",
-    )

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from recordsmith.dataset.row_decoding import RowOverview
+from recordsmith.display.images import thumbnail
+from recordsmith.display.values import value_markup
 from recordsmith.facts.dataset_facts import LabelFacts
 from recordsmith.images import read_header
-from recordsmith.report.html.images import thumbnail
-from recordsmith.report.html.values import value_markup
 from recordsmith.wording.markup import Markup, element
 from recordsmith.wording.numbers import count_text
 from recordsmith.wording.visible_text import clipped

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from recordsmith.display.images import image_element, pixels_uri
 from recordsmith.report.html.drawings import histogram
-from recordsmith.report.html.images import image_element, pixels_uri
 from recordsmith.report.sections import GridImage, HistogramSection, ImageGrid, Section, TableSection, TextSection
 from recordsmith.wording.markup import Child, Markup, element, joined
 from recordsmith.wording.numbers import number_text

@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any
 
 from recordsmith.dataset.manifest import Manifest
+from recordsmith.display.tables import note, table
 from recordsmith.run.staging.reject_reasons import RejectReason
 from recordsmith.storage.json_descriptions import JsonObject
+from recordsmith.wording.markup import Child, element
+from recordsmith.wording.numbers import bytes_text, count_text
+from recordsmith.wording.visible_text import clipped
 
 __all__ = ["MadeSplit", "WrittenDataset", "common_outcome"]
+
+_CLASSES = 20  # that a notebook shows
 
 
 @dataclass(frozen=True)
@@ -62,6 +69,29 @@ class WrittenDataset:
     def bytes(self) -> int:
         """How large all files are together."""
         return sum(split.bytes for split in self.splits.values())
+
+    def _repr_html_(self) -> str:
+        """Return what notebooks show: the splits with their classes, and what was left out."""
+        return element(
+            "div",
+            table(["split", "records", "files", "size", "classes"], [_shown(*one) for one in self.splits.items()]),
+            note(f"{count_text(self.rejects, 'row')} of {self.source_rows:,} were rejected.") if self.rejects else None,
+            [note(clipped(str(reason), 600)) for reason in self.reasons],
+            [note(clipped(warning, 600)) for warning in self.warnings],
+        )
+
+
+def _shown(name: str, split: MadeSplit) -> list[Child]:
+    """Return the line of a split in a table."""
+    classes = [f"{clipped(one, 60)} {rows:,}" for one, rows in islice(split.classes.items(), _CLASSES)]
+    more = f", … {len(split.classes) - _CLASSES:,} more" if len(split.classes) > _CLASSES else ""
+    return [
+        clipped(name, 60),
+        f"{split.rows:,}",
+        f"{split.shards:,}",
+        bytes_text(split.bytes),
+        ", ".join(classes) + more,
+    ]
 
 
 def common_outcome(outcome: JsonObject) -> dict[str, Any]:

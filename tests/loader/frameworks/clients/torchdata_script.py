@@ -16,6 +16,10 @@ from tests.loader.frameworks.clients.epochs import COUNT, Epochs, write
 
 PLACES = (0, 5, COUNT, "end")
 SETTINGS = ((0, False), (2, False), (3, False), (2, True))  # the number of workers, and whether they are persistent
+EXTENTS: dict[str, tuple[Any, Any]] = {
+    "few": (SETTINGS[-1:], (5, "end")),
+    "all": (SETTINGS, PLACES),
+}
 
 
 def main(method: str, extent: str) -> None:
@@ -26,7 +30,8 @@ def main(method: str, extent: str) -> None:
     with tempfile.TemporaryDirectory() as folder:
         epochs = Epochs(write(folder))
         results: dict[str, Any] = {}
-        for workers, kept in SETTINGS if extent == "all" else SETTINGS[-1:]:
+        settings, places = EXTENTS[extent]
+        for workers, kept in settings:
             options = {"multiprocessing_context": method} if workers else {}
 
             def fed(batches: Any, workers: int = workers, kept: bool = kept, options: Any = options) -> Any:  # noqa: FBT001 - a setting
@@ -35,7 +40,7 @@ def main(method: str, extent: str) -> None:
                 )
 
             name = f"{workers} workers{', persistent' if kept else ''}"
-            for place in PLACES if extent == "all" else (5, "end"):
+            for place in places:
                 results[f"{name}, {place}"] = _resumed(epochs, fed, place)
             probed = fed(epochs.loader().to_torch())
             iter(probed)

@@ -76,6 +76,8 @@ def to_tensorflow(session: Session) -> Any:
     options.experimental_optimization.inject_prefetch = False  # what tf.data fetched ahead after it would count too
     # There is nothing to tune, and the thread that does it lets an iteration end late, by up to its own length.
     options.autotune.enabled = False
+    # The batches are made in this process: the tf.data service, which sends datasets elsewhere, refuses this one.
+    options.experimental_external_state_policy = tf.data.experimental.ExternalStatePolicy.FAIL
     return dataset.with_options(options)
 
 

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from recordsmith.columns import SparseRow
+from recordsmith.display.images import thumbnail
 from recordsmith.images import read_header
-from recordsmith.report.html.images import thumbnail
 from recordsmith.wording.markup import Markup, element
 from recordsmith.wording.numbers import bytes_text, count_text, number_text
 from recordsmith.wording.visible_text import clipped, quoted

@@ -1,0 +1,1 @@
+"""Values, images, columns and tables as HTML, for reports and notebooks."""

@@ -54,6 +54,40 @@ def test_what_a_pipeline_raises_in_its_thread_is_reported_as_before() -> None:
     assert (found.code, "ValueError: no more rows" in found.message) == ("T001", True)
 
 
+class Waiting(data.Dataset):  # type: ignore[misc,name-defined] # PyTorch has no types here
+    def __len__(self) -> int:
+        return 64
+
+    def __getitem__(self, place: int) -> Any:
+        if place == 40:
+            queue.Queue[Any]().get()
+        return ROWS[place], CLASSES[place]
+
+
+def test_the_line_is_named_at_which_a_worker_waits() -> None:
+    loader = data.DataLoader(Waiting(), batch_size=8, num_workers=2)
+    found = rs.diagnose(loader, progress=False, time_limit=4).findings[0]
+    assert found.code == "T019"
+    assert "test_loading.py, line " in found.message
+    assert "in __getitem__: queue.Queue[Any]().get() (in a worker process)" in found.message
+    assert loader.worker_init_fn is None
+
+
+def test_the_line_is_named_at_which_a_function_of_tf_data_waits() -> None:
+    tf = pytest.importorskip("tensorflow")
+    never: queue.Queue[Any] = queue.Queue()
+
+    def rows() -> Iterator[Any]:
+        yield from ROWS[:40].numpy()
+        never.get()
+
+    dataset = tf.data.Dataset.from_generator(rows, output_signature=tf.TensorSpec((4,))).batch(8).prefetch(2)
+    found = rs.diagnose(dataset, progress=False, time_limit=4).findings[0]
+    assert found.code == "T019"
+    assert "in rows: never.get()" in found.message
+    never.put(None)
+
+
 # --- workers ---
 
 
@@ -89,6 +123,26 @@ def seed_of_the_worker(worker: int) -> None:
 
 def seed_of_pytorch(_worker: int) -> None:
     np.random.seed(torch.initial_seed() % 2**32)  # noqa: NPY002 - as PyTorch advises
+
+
+class Kept(data.Dataset):  # type: ignore[misc,name-defined] # as above
+    def __init__(self, *, copies: bool) -> None:
+        self.rows, self.classes, self.copies = ROWS.numpy().copy(), CLASSES.numpy(), copies
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __getitem__(self, place: int) -> Any:
+        row = self.rows[place].copy() if self.copies else self.rows[place]
+        row += np.random.normal(0, 0.01, row.shape).astype(np.float32)  # noqa: NPY002 - as users do
+        return torch.from_numpy(row), self.classes[place]
+
+
+@pytest.mark.parametrize("copies", [False, True])
+def test_a_dataset_that_changes_its_own_rows(*, copies: bool) -> None:
+    report = rs.diagnose(data.DataLoader(Kept(copies=copies), batch_size=32, shuffle=True), progress=False)
+    assert codes(report, least="warning") == ([] if copies else ["T098"])
+    assert copies or "changes its field 'rows' in place" in report.findings[0].message
 
 
 @pytest.mark.parametrize("divided", [False, True])

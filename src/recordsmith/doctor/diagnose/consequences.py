@@ -20,7 +20,7 @@ _EXPLAINED: dict[str, tuple[str, ...]] = {
     "T040": ("T050",),
     "T041": ("T050",),
     "T062": ("T031",),
-    "T042": ("T040", "T041", "T043", "T050", "T053", "T049"),
+    "T042": ("T099", "T040", "T041", "T043", "T050", "T053", "T049"),
     "T044": ("T046",),
     "T046": ("T040",),
     "T061": ("T038", "T039", "T052"),
@@ -30,9 +30,10 @@ _EXPLAINED: dict[str, tuple[str, ...]] = {
     "T090": ("T056",),
     "T094": ("T056",),
     "T091": ("T092",),
-    "T082": ("T014", "T067", "T087"),
+    "T082": ("T014", "T025", "T067", "T087"),
     "T024": ("T068",),
     "T010": ("T066",),
+    "T083": ("T059", "T099"),
     "T001": ("T063", "T064"),
     "T006": ("T063",),
     "T022": ("T063",),
@@ -48,6 +49,7 @@ _EXPLAINED_FOR_SAME: dict[str, tuple[str, ...]] = {
     "T029": ("T030",),
     "T035": ("T028", "T030"),
 }
+_OF_SPEED = ("T054", "T055", "T070")
 _OF_TRAINING = ("T080", "T081", "T082", "T083", "T084")
 
 
@@ -73,4 +75,5 @@ def without_consequences(findings: Iterable[Finding]) -> list[Finding]:
             or any((code, feature) in places for code in _EXPLAINED_FOR_SAME.get(finding.code, ()))
         )
 
-    return [finding for finding in every if not explained(finding)]
+    left = [finding for finding in every if not explained(finding)]
+    return sorted(left, key=lambda finding: finding.code in _OF_SPEED)  # what is slow still learns

@@ -20,10 +20,16 @@ from recordsmith.doctor.diagnose.observing.measuring import (
     measure_columns,
     rows_without_tokens,
 )
+from recordsmith.doctor.diagnose.observing.mirroring import find_mirrored
 from recordsmith.doctor.diagnose.observing.observations import Observations, RecordFacts, WorkerFacts
 from recordsmith.doctor.diagnose.observing.sampling import SampledEpoch, random_numbers_kept, sample_epochs
 from recordsmith.doctor.diagnose.pipelines import Pipeline, open_pipeline
-from recordsmith.doctor.diagnose.probes.label_order import compare_epochs, measure_labels, workers_give_the_same
+from recordsmith.doctor.diagnose.probes.label_order import (
+    compare_epochs,
+    measure_labels,
+    relabelled_rows,
+    workers_give_the_same,
+)
 from recordsmith.doctor.diagnose.probes.pair_checking import Match, compare_with_records
 from recordsmith.doctor.diagnose.probes.source_files import look_at_files
 from recordsmith.doctor.diagnose.probes.training_signal import probe_signal
@@ -177,6 +183,9 @@ def _observed(source: Pipeline, epochs: list[SampledEpoch], seed: int) -> Observ
     leaks, _ = _tried("", (), find_leaks, kept)
     labels, no_labels = _tried("Labels were not looked at", None, measure_labels, first, seed=seed)
     order, no_order = _tried("Order was not looked at", None, compare_epochs, epochs)
+    if order is not None:
+        moved, _ = _tried("", {}, relabelled_rows, epochs)
+        order = replace(order, **moved)
     same_inputs, _ = _tried("", (), find_same_inputs, kept)
     workers, no_workers = _tried("The workers were not looked at", None, _workers, source, first)
     return Observations(
@@ -197,6 +206,7 @@ def _observed(source: Pipeline, epochs: list[SampledEpoch], seed: int) -> Observ
         chain=source.chain,
         hangs=next((epoch.hangs for epoch in epochs if epoch.hangs is not None), None),
         workers=workers,
+        mirrored=find_mirrored(epoch.places for epoch in epochs[:2]) if len(epochs) > 1 else None,
         same_inputs=same_inputs,
         class_names=source.class_names,
         frozen_augmentation=_frozen_augmentation(source, epochs),

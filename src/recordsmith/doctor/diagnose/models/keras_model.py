@@ -72,6 +72,7 @@ class KerasProbe(ModelProbe):
             "loss": loss,
             "own_training": type(model).train_step is not keras.Model.train_step,
             "pretrained": _pretrained(model),
+            "halving_metrics": _halving_metrics(model),
             **_optimizer(model),
         }
         inputs = _tensors(batch.given[0], batch.inputs, _LOOKED_AT_ROWS)
@@ -194,6 +195,23 @@ class KerasTrainer(Trainer):
                 tf.cast(rate * correction, weight.dtype) * moment / (tf.sqrt(square) + tf.constant(1e-7, weight.dtype))
             )
         return loss
+
+
+def _halving_metrics(model: Any) -> tuple[str, ...]:
+    """Return the metrics that a model was compiled with which count outputs above 0.5 as class 1."""
+    try:
+        given = (model.get_compile_config() or {}).get("metrics") or ()
+    except Exception:  # noqa: BLE001 - not compiled, or with metrics that cannot be written down
+        return ()
+    found = []
+    for one in given if isinstance(given, (list, tuple)) else (given,):
+        if one in ("accuracy", "acc", "binary_accuracy"):
+            found.append(repr(one))
+        elif isinstance(one, dict) and one.get("class_name") in ("BinaryAccuracy", "Precision", "Recall"):
+            settings = one.get("config") or {}
+            threshold = settings.get("threshold", settings.get("thresholds"))
+            found += [str(one["class_name"])] if threshold in (None, 0.5) else []
+    return tuple(found)
 
 
 def _loss_object(keras: Any, loss: Any) -> Any:

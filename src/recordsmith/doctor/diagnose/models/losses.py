@@ -51,10 +51,12 @@ def loss_facts(loss: Any, *, torch: bool) -> LossFacts | None:
         return LossFacts(name, "regression")
     if torch:
         kind, from_logits, logarithms = _TORCH.get(plain, ("other", None, False))
-        return LossFacts(name, kind, from_logits, logarithms)
+        ignored = getattr(loss, "ignore_index", -100 if kind == "sparse-categorical" else None)
+        return LossFacts(name, kind, from_logits, logarithms, ignored)
     if plain not in _KERAS:
         return LossFacts(name, "other")
-    return LossFacts(name, _KERAS[plain], _keras_logits(loss))
+    ignored = getattr(loss, "ignore_class", None)
+    return LossFacts(name, _KERAS[plain], _keras_logits(loss), ignored=ignored)
 
 
 def _keras_logits(loss: Any) -> bool | None:

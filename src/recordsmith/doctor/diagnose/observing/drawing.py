@@ -11,10 +11,9 @@ import sysconfig
 import threading
 import time
 from collections.abc import Callable
-from types import FrameType
 from typing import Any
 
-__all__ = ["DrawingThread", "PipelineHangs", "needs_own_thread"]
+__all__ = ["DrawingThread", "PipelineHangs", "is_users", "needs_own_thread", "place_text"]
 
 _PACKAGE = os.path.dirname(os.path.abspath(sys.modules["recordsmith"].__file__ or ""))
 _LIBRARIES = (_PACKAGE + os.sep, sysconfig.get_paths()["stdlib"] + os.sep)
@@ -84,10 +83,10 @@ class DrawingThread:
         others = [number for number in frames if number not in (own, threading.get_ident())]
         for number in (own, *others):
             frame = frames.get(number)
-            while frame is not None and not _is_users(frame):
+            while frame is not None and not is_users(frame.f_code.co_filename):
                 frame = frame.f_back
             if frame is not None:
-                return _shown(frame)
+                return place_text(frame.f_code.co_filename, frame.f_lineno, frame.f_code.co_name)
         return ""
 
 
@@ -105,13 +104,21 @@ def _end() -> None:
     """Stand for the end of the work."""
 
 
-def _is_users(frame: FrameType) -> bool:
-    file = frame.f_code.co_filename
+def is_users(file: str) -> bool:
+    """Whether a file is the user's, and neither a library's nor ours.
+
+    >>> is_users(os.__file__)
+    False
+    """
     return "site-packages" not in file and not file.startswith(("<frozen", *_LIBRARIES))
 
 
-def _shown(frame: FrameType) -> str:
-    file, line = frame.f_code.co_filename, frame.f_lineno
+def place_text(file: str, line: int, function: str) -> str:
+    """Write a line of the user's code: its file, its number, the function, and what is there.
+
+    >>> place_text("train.py", 7, "load")
+    'train.py, line 7, in load'
+    """
     text = linecache.getline(file, line).strip()
     code = f": {text[:100]}" if text else ""
-    return f"{os.path.basename(file)}, line {line}, in {frame.f_code.co_name}{code}"
+    return f"{os.path.basename(file)}, line {line}, in {function}{code}"

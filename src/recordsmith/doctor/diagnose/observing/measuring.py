@@ -63,7 +63,7 @@ def find_leaks(batches: list[Batch]) -> tuple[str, ...]:
     found = []
     for name in batches[0].inputs:
         given = [batch.inputs[name] for batch in batches if name in batch.inputs]
-        parts = [part for part in given if isinstance(part, np.ndarray) and part.dtype.kind != "O" and part.ndim <= 2]
+        parts = [part for part in given if isinstance(part, np.ndarray) and part.dtype.kind != "O" and part.ndim <= 3]
         if len(parts) != len(given):
             continue
         if len({part.shape[1:] for part in parts}) != 1:
@@ -74,7 +74,10 @@ def find_leaks(batches: list[Batch]) -> tuple[str, ...]:
         same = np.flatnonzero((column == target).all(axis=0))
         if len(batches[0].inputs) == 1 and len(same) == column.shape[1]:
             continue  # inputs that are nothing but the target are a toy, or meant
-        found += [repr(name) if column.shape[1] == 1 else _column_name(place, name) for place in same[:3].tolist()]
+        sides = parts[0].shape[1:]
+        found += [
+            repr(name) if column.shape[1] == 1 else _column_name(place, name, sides) for place in same[:3].tolist()
+        ]
     return tuple(found)
 
 
@@ -110,8 +113,9 @@ def _rows_differ(parts: list[Any]) -> bool:
     return len(rows) >= _FEWEST_ROWS and len(set(rows)) > max(4, len(rows) / 4)
 
 
-def _column_name(place: int, name: str) -> str:
-    return f"column {place}" + (f" of {name!r}" if name else "")
+def _column_name(place: int, name: str, sides: tuple[int, ...]) -> str:
+    step = f"step {place // sides[1]} of {sides[0]}" if len(sides) == 2 else f"column {place}"
+    return step + (f" of {name!r}" if name else "")
 
 
 def histogram_of(values: Array, bins: int = 32) -> Histogram | None:

@@ -62,12 +62,14 @@ class LossFacts:
         kind: "sparse-categorical" (a class by its number), "categorical" (one-hot), "binary", "regression", "other".
         from_logits: it takes raw scores; None where that makes no difference or is not known.
         takes_logarithms: it takes logarithms of probabilities.
+        ignored: the label that it leaves out; None without one.
     """
 
     name: str
     kind: str
     from_logits: bool | None = None
     takes_logarithms: bool = False
+    ignored: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +117,7 @@ class ModelFacts:
         other_optimizer: the program has no optimizer of this model, but one of weights of the same shapes whose model
             does not exist any more.
         evaluating: a PyTorch module with dropout or batch normalisation that is in evaluation mode.
+        halving_metrics: the metrics of a Keras model that count outputs above 0.5 as class 1.
         optimizer: the type of the optimizer that trains it; empty where it is not known.
         learning_rate: that of the optimizer.
     """
@@ -138,6 +141,7 @@ class ModelFacts:
     pretrained: str = ""
     other_optimizer: bool = False
     evaluating: bool = False
+    halving_metrics: tuple[str, ...] = ()
     optimizer: str = ""
     learning_rate: float | None = None
 
@@ -145,7 +149,9 @@ class ModelFacts:
     def units(self) -> int | None:
         """How many values an answer has; None where it is not known."""
         if self.output is not None:
-            return self.output.units
+            by_place = self.loss is not None and self.loss.kind == "sparse-categorical" and len(self.output.shape) > 2
+            classes_second = self.framework == "torch" and by_place  # (rows, classes, places)
+            return self.output.shape[1] if classes_second else self.output.units
         return None if self.output_shape is None else self.output_shape[-1]
 
 

@@ -10,6 +10,7 @@ Observations
 ├── model      ModelFacts     what it expects, what it answers, what its loss is
 ├── signal     SignalFacts    what training a copy of it showed
 ├── workers    WorkerFacts    the workers of a DataLoader, and the random numbers that they draw
+├── mirrored   MirrorFacts    images that came again mirrored, without their masks or boxes
 ├── source     SourceFacts    a file that the pipeline reads, where something is wrong with what arrives
 └── validation ValidationFacts  how the validation data differs from the training data
 """
@@ -19,6 +20,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
+from recordsmith.doctor.diagnose.observing.loading_facts import MirrorFacts, SourceFacts, WorkerFacts
 from recordsmith.doctor.diagnose.observing.model_facts import ModelFacts, SignalFacts
 from recordsmith.doctor.diagnose.observing.validation_facts import ValidationFacts
 from recordsmith.facts.value_facts import Histogram
@@ -29,6 +31,7 @@ __all__ = [
     "EpochFacts",
     "ImageFacts",
     "LabelFacts",
+    "MirrorFacts",
     "Observations",
     "OrderFacts",
     "PairExample",
@@ -228,6 +231,9 @@ class OrderFacts:
         batches: how many batches could be compared.
         same_batch: all sampled batches hold the same rows.
         rows: how many different rows the first epoch had, by their content.
+        twice: how many rows came once in each of two epochs, with unchanged inputs.
+        relabelled: how many of these had another target the second time.
+        same_targets: the targets of these rows are the same ones in both epochs, all together.
     """
 
     same_order: bool | None = None
@@ -235,6 +241,9 @@ class OrderFacts:
     batches: int = 0
     same_batch: bool = False
     rows: int = 0
+    twice: int = 0
+    relabelled: int = 0
+    same_targets: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -353,58 +362,6 @@ class RecordFacts:
 
 
 @dataclass(frozen=True, slots=True)
-class WorkerFacts:
-    """The workers of a PyTorch DataLoader, and the data that they are given.
-
-    Attributes:
-        count: how many workers there are; 0 where the main process loads.
-        iterable: the dataset is an IterableDataset, of which each worker has a copy.
-        drop_last: a last batch that is not full is left out.
-        same_rows: every worker gives the same rows as the first one.
-        shared_generator: the attribute of the dataset with a generator that its rows draw from; empty without one.
-        seeded_alike: what has the same random numbers: "workers", "epochs", or nothing.
-        reseeds: which random numbers the dataset seeds anew for each row: "numpy", "random", or nothing.
-        needs_set_epoch: the type of a sampler whose `set_epoch` was never called; empty without one.
-        subsets: how many rows the Subsets have that the program made of this dataset.
-    """
-
-    count: int
-    iterable: bool = False
-    drop_last: bool = False
-    same_rows: bool = False
-    shared_generator: str = ""
-    seeded_alike: str = ""
-    reseeds: str = ""
-    needs_set_epoch: str = ""
-    subsets: tuple[int, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class SourceFacts:
-    """The first file in which something is wrong, of those that a pipeline reads, or the first of all.
-
-    Attributes:
-        path: the file.
-        files: how many files there are.
-        compression: that of the file: "gzip", "zlib" or "none".
-        expected_compression: that which the pipeline was told; None where it is not known.
-        damage: what reading it to the end says; empty if it is sound.
-        looks_like: what it is instead of a TFRecord file; empty if it is one.
-        payload: what its records are: "example", "sequence_example", ...
-        names: the names of the features, or of the feature lists.
-    """
-
-    path: str
-    files: int = 1
-    compression: str = "none"
-    expected_compression: str | None = None
-    damage: str = ""
-    looks_like: str = ""
-    payload: str = ""
-    names: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
 class Observations:
     """All of it.
 
@@ -424,6 +381,7 @@ class Observations:
         hangs: where the pipeline is that gave no batch in time; None if it did not hang.
         workers: the workers of a DataLoader; None without one.
         source: a file that it reads, where something is wrong with what arrives.
+        mirrored: images that are mirrored without their masks or boxes; None where none is.
         same_inputs: pairs of inputs that are the same in every row.
         class_names: the names of the classes by their numbers, where the pipeline or the records know them.
         frozen_augmentation: what is random in the pipeline, where both epochs still have the same rows.
@@ -453,6 +411,7 @@ class Observations:
     hangs: str | None = None
     workers: WorkerFacts | None = None
     source: SourceFacts | None = None
+    mirrored: MirrorFacts | None = None
     same_inputs: tuple[tuple[str, str], ...] = ()
     class_names: tuple[str, ...] = ()
     frozen_augmentation: str = ""

@@ -7,7 +7,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from recordsmith.doctor.diagnose.observing.batch import Batch, Values, read_batch
 from recordsmith.doctor.diagnose.observing.drawing import DrawingThread, PipelineHangs, needs_own_thread
+from recordsmith.doctor.diagnose.observing.mirroring import ImagePlace, image_places
 from recordsmith.doctor.diagnose.observing.observations import EpochFacts
 from recordsmith.doctor.diagnose.pipelines import Pipeline
 from recordsmith.workers.progress_display import OnPhase
@@ -24,6 +25,7 @@ __all__ = ["SampledBatch", "SampledEpoch", "random_numbers_kept", "sample_epochs
 
 _KEPT_BYTES = 256 << 20
 _HASHED_VALUES = 2048
+_MOST_PLACES = 1500
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -51,6 +53,7 @@ class SampledEpoch:
     seconds: float
     failure: str = ""
     hangs: str | None = None
+    places: list[ImagePlace] = field(default_factory=list)
 
     @property
     def facts(self) -> EpochFacts:
@@ -90,7 +93,11 @@ def sample_epochs(
         kept = _KEPT_BYTES if number == 0 else 0
         begin = partial(pipeline.epoch, number)
         on_batch = partial(progress, f"sampling epoch {number}")
-        sampled.append(_sample(thread, begin, batches, share, kept, on_batch, with_index=pipeline.with_index))
+        among = {place.beside for place in sampled[0].places} if sampled else None
+        drawn = _sample(thread, begin, batches, share, kept, on_batch, among, with_index=pipeline.with_index)
+        if drawn.hangs is not None:
+            drawn = replace(drawn, hangs=pipeline.place_of_worker() or drawn.hangs)
+        sampled.append(drawn)
         if sampled[-1].failure or sampled[-1].hangs is not None or not sampled[-1].batches:
             break
     thread.close()
@@ -104,10 +111,12 @@ def _sample(
     seconds: float,
     kept_bytes: int,
     progress: Callable[[int, int], object],
+    among: set[int] | None,
     *,
     with_index: bool,
 ) -> SampledEpoch:
     found: list[SampledBatch] = []
+    places: list[ImagePlace] = []
     begun = time.perf_counter()
     waited, whole, failure = 0.0, False, ""
     batches: Iterator[Any] | None = None
@@ -125,6 +134,8 @@ def _sample(
                 break
             batch = read_batch(given, with_index=with_index)
             content = _content(batch)
+            if len(places) < _MOST_PLACES:
+                places.extend(image_places(batch, among))
             kept_bytes -= sum(_size(column) for column in batch.inputs.values())
             found.append(SampledBatch(batch if kept_bytes >= 0 else _without_inputs(batch), content))
         else:
@@ -135,13 +146,13 @@ def _sample(
     except Exception as error:  # noqa: BLE001 - whatever a pipeline raises is what the report is about
         if needs_own_thread(error) and not thread.in_caller:
             thread.in_caller = True
-            return _sample(thread, begin, limit, seconds, kept_bytes, progress, with_index=with_index)
+            return _sample(thread, begin, limit, seconds, kept_bytes, progress, among, with_index=with_index)
         failure = f"{type(error).__name__}: {error}"
     finally:
         close = getattr(batches, "close", None)
         if close is not None:
             close()
-    return SampledEpoch(found, whole, waited, failure)
+    return SampledEpoch(found, whole, waited, failure, places=places)
 
 
 _END = object()

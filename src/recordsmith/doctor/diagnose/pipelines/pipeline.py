@@ -53,6 +53,10 @@ class Pipeline:
         """Return what is known of the worker processes; None without any."""
         return None
 
+    def place_of_worker(self) -> str:
+        """Return the line at which a worker process is that gives nothing; empty where it is not known."""
+        return ""
+
     def epoch(self, number: int = 0) -> Iterator[Any]:
         """Begin an epoch, and return its batches."""
         raise NotImplementedError

@@ -11,6 +11,7 @@ from recordsmith.doctor.diagnose.observing.observations import WorkerFacts
 from recordsmith.doctor.diagnose.pipelines.class_names import class_names_of
 from recordsmith.doctor.diagnose.pipelines.pipeline import Pipeline
 from recordsmith.doctor.diagnose.pipelines.torch_workers import look_at_workers
+from recordsmith.doctor.diagnose.pipelines.worker_places import WorkerPlaces
 
 __all__ = ["TorchDataset", "TorchLoader", "is_torch_dataset"]
 
@@ -24,6 +25,7 @@ class TorchLoader(Pipeline):
 
     def __init__(self, loader: Any) -> None:
         self._loader = loader
+        self._places = WorkerPlaces()
         self.sharded = any("Distributed" in type(one).__name__ for one in _samplers(loader))
         self.class_names = class_names_of(loader)
 
@@ -37,13 +39,19 @@ class TorchLoader(Pipeline):
             subsets=_subsets_of(getattr(self._loader, "dataset", None)),
         )
 
+    def place_of_worker(self) -> str:
+        """Return the line at which a worker is that gives nothing."""
+        return self._places.innermost()
+
     def epoch(self, number: int = 0) -> Iterator[Any]:
         """Begin an epoch; samplers are told its number, as a training loop does."""
         told = [(one, getattr(one, "epoch", 0)) for one in _samplers(self._loader) if hasattr(one, "set_epoch")]
         for one, before in told:
             one.set_epoch(before + number)
         try:
-            yield from self._loader
+            with self._places.noted(self._loader):
+                batches = iter(self._loader)
+            yield from batches
         finally:
             for one, before in told:
                 one.set_epoch(before)

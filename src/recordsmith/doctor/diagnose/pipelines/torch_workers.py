@@ -35,6 +35,7 @@ def look_at_workers(loader: Any) -> dict[str, Any]:
     if facts["iterable"] or dataset is None or not hasattr(dataset, "__getitem__"):
         return facts
     with _generators_kept(dataset) as generators:
+        facts["changed_field"] = _changed_field(dataset)
         facts["reseeds"] = _reseeds(dataset)
         if count and getattr(loader, "worker_init_fn", None) is None:
             facts["shared_generator"] = _drawn_generator(dataset, generators)
@@ -87,6 +88,31 @@ def _reseeds(dataset: Any) -> str:
         random.setstate(before[1])
     same = [name for name, one, other in zip(("numpy", "random"), *states, strict=True) if one == other]
     return same[0] if same else ""
+
+
+def _changed_field(dataset: Any) -> str:
+    """Return the field of a dataset whose first row is another one after the dataset was asked for it."""
+    torch = sys.modules["torch"]
+    rows = {}
+    for name, field in list(vars(dataset).items()) if hasattr(dataset, "__dict__") else ():
+        if isinstance(field, (np.ndarray, torch.Tensor, list)) and len(getattr(field, "shape", (1,))):
+            row = field[0] if len(field) == _length(dataset) and len(field) else None
+            if isinstance(row, (np.ndarray, torch.Tensor)) and row.ndim and str(row.dtype) != "object":
+                rows[name] = (row, row.copy() if isinstance(row, np.ndarray) else row.clone())
+    if rows:
+        _ask(dataset, range(1))
+    changed = [name for name, (row, before) in rows.items() if not np.array_equal(np.asarray(row), np.asarray(before))]
+    for name in changed:
+        row, before = rows[name]
+        row[...] = before
+    return changed[0] if changed else ""
+
+
+def _length(dataset: Any) -> int:
+    try:
+        return len(dataset)
+    except Exception:  # noqa: BLE001 - not known
+        return -1
 
 
 def _ask(dataset: Any, places: range = range(_TRIED_ROWS)) -> None:

@@ -18,7 +18,7 @@ from recordsmith.doctor.diagnose.observing.batch import Batch, Values
 from recordsmith.doctor.diagnose.observing.observations import LabelFacts, OrderFacts
 from recordsmith.doctor.diagnose.observing.sampling import SampledEpoch
 
-__all__ = ["class_values", "compare_epochs", "measure_labels", "workers_give_the_same"]
+__all__ = ["class_values", "compare_epochs", "measure_labels", "relabelled_rows", "workers_give_the_same"]
 
 Array = npt.NDArray[Any]
 _SHUFFLES = 999
@@ -123,6 +123,40 @@ def compare_epochs(epochs: Sequence[SampledEpoch]) -> OrderFacts:
     if not all(np.array_equal(one, other) for one, other in labels):  # type: ignore[arg-type] # none is None
         return OrderFacts(same_order=False, by="labels", batches=count, rows=rows)
     return OrderFacts(same_order=True if bits > _ENOUGH_BITS else None, by="labels", batches=count, rows=rows)
+
+
+def relabelled_rows(epochs: Sequence[SampledEpoch]) -> dict[str, Any]:
+    """Return how many rows came in both epochs with the same inputs, and how many of them with another target.
+
+    >>> from recordsmith.doctor.diagnose.observing.batch import read_batch
+    >>> from recordsmith.doctor.diagnose.observing.sampling import SampledBatch
+    >>> def epoch(labels):
+    ...     rows = [SampledBatch(read_batch((np.zeros((8, 2)), np.array(labels))), np.arange(8))]
+    ...     return SampledEpoch(rows, whole=True, seconds=0.0)
+    >>> relabelled_rows([epoch([0, 1] * 4), epoch([1, 0] * 4)])
+    {'twice': 8, 'relabelled': 8, 'same_targets': True}
+    """
+    if len(epochs) < 2:
+        return {}
+    first, second = (_targets_by_content(epoch) for epoch in epochs[:2])
+    common = [number for number in first if number in second]
+    changed = [number for number in common if first[number] != second[number]]
+    same = Counter(first[number] for number in common) == Counter(second[number] for number in common)
+    return {"twice": len(common), "relabelled": len(changed), "same_targets": same}
+
+
+def _targets_by_content(epoch: SampledEpoch) -> dict[int, int]:
+    """Return a number for the target of each row, by the number of its inputs; not of inputs that come again."""
+    found: dict[int, int] = {}
+    again: set[int] = set()
+    for one in epoch.batches:
+        columns = list(one.batch.target.values())
+        if not columns or any(len(column) != len(one.content) for column in columns):
+            return {}
+        for place, number in enumerate(one.content.tolist()):
+            again |= {number} & found.keys()
+            found[number] = hash(tuple(np.asarray(column[place]).tobytes() for column in columns))
+    return {number: target for number, target in found.items() if number not in again}
 
 
 def workers_give_the_same(epoch: SampledEpoch, workers: int) -> bool:

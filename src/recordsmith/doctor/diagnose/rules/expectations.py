@@ -1,4 +1,4 @@
-"""Rules on what a network expects of its data: the order of dimensions, the scale, class numbers, boxes."""
+"""Rules on what a network expects of its data: the order of dimensions, the scale, class numbers, masks, boxes."""
 
 from __future__ import annotations
 
@@ -150,4 +150,71 @@ def output_cannot_reach_target(observed: Observations) -> Iterator[Finding]:
     )
 
 
-EXPECTATION_RULES = (mask_with_fractions, time_before_rows, pretrained_scaling, output_cannot_reach_target)
+@rule("T059", "image-mirrored-alone", Severity.ERROR)
+def image_mirrored_alone(observed: Observations) -> Iterator[Finding]:
+    """Images are flipped at random, and their masks or boxes are not.
+
+    Images that came in both epochs with the same mask or boxes are compared. Flips are found where an image is the
+    mirror image of the other one, also if its brightness or contrast changed.
+
+    Why it matters:
+        A flipped image has its objects on the other side. With the old mask or boxes, half of the targets are wrong,
+        and the model learns to predict the middle.
+
+    Example:
+        `image = tf.image.random_flip_left_right(image)` in a function that returns `image, mask`.
+
+    Fix:
+        Flip both or none: draw one random number, and apply the flip to the image and to its mask or boxes.
+    """
+    found = observed.mirrored
+    if found is None:
+        return
+    what = f"{found.kind} {found.name!r}" if found.name else found.kind
+    stays = "stays" if found.kind == "mask" else "stay"
+    column = observed.column(found.name) if found.name else observed.target
+    yield image_mirrored_alone.finding(
+        f"{found.mirrored:,} of {found.twice:,} images that came in both epochs are flipped ({found.axis}) in one of "
+        f"them, and their {what} {stays} as before.",
+        location=at(column) if column is not None else None,
+        advice="Draw one random number for each row, and flip the image and its "
+        + ("mask." if found.kind == "mask" else "boxes: x becomes width - x."),
+        evidence={"mirrored": found.mirrored, "twice": found.twice},
+    )
+
+
+@rule("T071", "metric-of-scores", Severity.WARNING)
+def metric_of_scores(observed: Observations) -> Iterator[Finding]:
+    """A metric compares raw scores with 0.5, where it expects probabilities.
+
+    Why it matters:
+        A score of 0.3 means a probability of 57 %, and counts as class 0. The accuracy that is shown is wrong, while
+        the loss is right.
+
+    Example:
+        `model.compile(loss=BinaryCrossentropy(from_logits=True), metrics=["accuracy"])` and a last layer without
+        sigmoid.
+
+    Fix:
+        `metrics=[keras.metrics.BinaryAccuracy(threshold=0.0)]`, or a sigmoid in the last layer and `from_logits=False`.
+    """
+    model = observed.model
+    if model is None or model.loss is None or model.loss.kind != "binary" or not model.loss.from_logits:
+        return
+    scores = model.output is not None and (model.output.min < 0 or model.output.max > 1)
+    if scores and model.halving_metrics:
+        yield metric_of_scores.finding(
+            f"The metric {model.halving_metrics[0]} counts outputs above 0.5 as class 1, and the model gives raw "
+            "scores, for which 0 is the middle.",
+            corrected="metrics=[keras.metrics.BinaryAccuracy(threshold=0.0)]",
+        )
+
+
+EXPECTATION_RULES = (
+    mask_with_fractions,
+    time_before_rows,
+    pretrained_scaling,
+    output_cannot_reach_target,
+    image_mirrored_alone,
+    metric_of_scores,
+)

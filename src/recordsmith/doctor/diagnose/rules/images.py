@@ -79,8 +79,15 @@ def scaled_twice(observed: Observations) -> Iterator[Finding]:
                 f"{begin(column)} holds pixels from {column.min:g} to {column.max:.4f}: divided by 255 twice.",
                 location=at(column),
             )
-        elif layer is None or layer.kind != "linear" or not (column.min >= 0 and 0.2 < column.max <= 1.01):
+        elif layer is None or layer.kind != "linear" or not (column.min >= -1.01 and 0.2 < column.max <= 1.01):
             continue
+        elif layer.max - layer.min <= 2.04 / 127.5 * (column.max - column.min) and layer.max != layer.min:
+            yield scaled_twice.finding(
+                f"{begin(column)} arrives as {column.min:.3g} to {column.max:.3g}, and the model scales it again: the "
+                f"layer {layer.name!r} sees {layer.min:.4g} to {layer.max:.4g}.",
+                location=at(column),
+                advice="Remove the Rescaling layer from the model, or the scaling from the pipeline.",
+            )
         elif layer.min >= 0 and low < layer.max <= limit:
             yield scaled_twice.finding(
                 f"{begin(column)} arrives as {column.min:g} to {column.max:g}, and the model divides it again: "

@@ -18,8 +18,8 @@ _GLOBAL = {"numpy": "numpy's random numbers", "random": "Python's random numbers
 def pipeline_hangs(observed: Observations) -> Iterator[Finding]:
     """The pipeline gave no batch within the time limit.
 
-    The finding names the line of your code that was being executed. The pipeline is left alone then: its thread stays
-    where it is until the program ends.
+    The finding names the line of your code that was being executed, also in a worker process of a DataLoader. The
+    pipeline is left alone then: its thread stays where it is until the program ends.
 
     Why it matters:
         Training stops without an error message and without using the processor.
@@ -210,7 +210,33 @@ def files_cannot_be_read(observed: Observations) -> Iterator[Finding]:
         )
 
 
+@rule("T098", "stored-rows-change", Severity.WARNING)
+def stored_rows_change(observed: Observations) -> Iterator[Finding]:
+    """A PyTorch dataset changes the rows that it keeps, when it is asked for them.
+
+    It is tried out: the first row is asked for once, and compared with what was stored before. It is put back then.
+
+    Why it matters:
+        A row of an array is a view of it: what augments the row in place changes the array. Every epoch starts from
+        what the epoch before left, and the data moves away from the truth.
+
+    Example:
+        `image = self.images[i]`, then `image += noise`.
+
+    Fix:
+        `image = self.images[i].copy()`, or `.clone()` for a tensor.
+    """
+    field = observed.workers.changed_field if observed.workers is not None else ""
+    if field:
+        yield stored_rows_change.finding(
+            f"The dataset changes its field {field!r} in place whenever a row is asked for: every epoch starts from "
+            "the changed rows of the epoch before.",
+            corrected=f"row = self.{field}[index].copy()",
+        )
+
+
 LOADING_RULES = (
+    stored_rows_change,
     pipeline_hangs,
     workers_draw_alike,
     set_epoch_needed,

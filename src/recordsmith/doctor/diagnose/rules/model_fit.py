@@ -156,6 +156,8 @@ def label_range(observed: Observations) -> Iterator[Finding]:
     if model is None or model.loss is None or target is None or target.min is None or target.max is None:
         return
     units, low, high = model.units, target.min, target.max
+    if low < 0 and low == model.loss.ignored:
+        low = 0  # these are left out
     if model.loss.kind == "sparse-categorical" and units and units > 1 and not target.one_hot and target.integral:
         if low < 0 or high >= units:
             shift = low == 1 and high == units
@@ -166,6 +168,15 @@ def label_range(observed: Observations) -> Iterator[Finding]:
                 advice="" if shift else f"The output needs {int(high) + 1} units, if the labels are right.",
                 corrected="label = label - 1" if shift else None,
                 evidence={"least": int(low), "greatest": int(high), "units": units},
+            )
+        elif observed.labels is not None and observed.labels.whole and low >= 2 and low >= units / 4:
+            yield label_range.finding(
+                f"Labels go from {int(low)} to {int(high)}: none of the first {int(low)} of {units} outputs has "
+                "examples.",
+                location=at(target),
+                advice="Classes are numbered from 0. If an offset is added to labels of several datasets, the first "
+                "one has none.",
+                severity=Severity.WARNING,
             )
     elif model.loss.kind == "binary" and (low < 0 or high > 1):
         yield label_range.finding(
@@ -287,15 +298,27 @@ def target_shape(observed: Observations) -> Iterator[Finding]:
         model learns the mean.
 
     Example:
-        `nn.MSELoss()(model(x), y)` with an output of (32, 1) and targets of (32,).
+        `nn.MSELoss()(model(x), y)` with an output of (32, 1) and targets of (32,). In Keras,
+        `LSTM(8, return_sequences=True)` before the last layer, with one target for each row.
 
     Fix:
         `model(x).squeeze(1)`, or `y.unsqueeze(1)`.
     """
     model, target = observed.model, observed.target
-    if model is None or model.framework != "torch" or model.loss is None or model.output is None or target is None:
+    if model is None or model.loss is None or model.output is None or target is None:
         return
     output, flat = model.output.shape, target.shape
+    steps = len(output) == 3 and output[1] > 1 and flat in ((), (output[2],)) and output[2] == 1
+    if steps and model.framework == "keras" and model.loss.kind in ("regression", "binary"):
+        yield target_shape.finding(
+            f"The output has a value for each of {output[1]} time steps, and the target one for each row: "
+            f"{model.loss.name} compares every step with it.",
+            location=at(target),
+            advice="The last recurrent layer returns all steps: leave out return_sequences=True.",
+            corrected="keras.layers.LSTM(units)",
+        )
+    if model.framework != "torch":
+        return
     column = len(output) == 2 and output[1] == 1 and not flat
     if model.loss.kind != "regression" or not (column or (len(output) == 1 and flat == (1,))):
         return

@@ -12,6 +12,9 @@ __all__ = ["PAIR_RULES"]
 _BROKEN = {"index": 0.98, "content": 0.98, "nearest": 0.7}
 _ENOUGH = {"index": 4, "content": 4, "nearest": 16}
 
+_FEWEST_TWICE = 32
+_LEAST_SHARE = 0.2
+
 
 @rule("T060", "labels-of-other-records", Severity.ERROR)
 def labels_of_other_records(observed: Observations) -> Iterator[Finding]:
@@ -125,4 +128,34 @@ def _how(records: RecordFacts) -> str:
     return f"Records were identified by the most similar {records.feature!r}: {sure:.0%} sure on average."
 
 
-PAIR_RULES = (labels_of_other_records, pairs_not_checked, labels_renamed)
+@rule("T099", "targets-move-alone", Severity.ERROR)
+def targets_move_alone(observed: Observations) -> Iterator[Finding]:
+    """The same inputs come with other targets in the next epoch.
+
+    Rows that came in both epochs with unchanged inputs are compared. At least a fifth of them must have another target,
+    and the targets must be classes, or the same numbers in another order.
+
+    Why it matters:
+        Inputs and targets are put into an order independently of each other, or targets are numbered anew for each
+        batch. There is nothing to learn then but how often each target comes.
+
+    Example:
+        `np.random.shuffle(self.x)` at the end of each epoch, and nothing for `self.y`;
+        `LabelEncoder().fit_transform(batch)` for each batch.
+
+    Fix:
+        One order for both: `order = np.random.permutation(len(x))`, then `x[order]` and `y[order]`. Number classes
+        once, for all data.
+    """
+    order, labels = observed.order, observed.labels
+    if order is None or order.twice < _FEWEST_TWICE or order.relabelled < _LEAST_SHARE * order.twice:
+        return
+    if order.same_targets or (labels is not None and labels.kind == "classes" and labels.classes <= order.twice / 4):
+        yield targets_move_alone.finding(
+            f"{order.relabelled:,} of {order.twice:,} rows that came in both epochs have the same inputs and another "
+            "target: inputs and targets are shuffled apart, or targets are numbered anew in each epoch or batch.",
+            evidence={"rows": order.twice, "relabelled": order.relabelled},
+        )
+
+
+PAIR_RULES = (labels_of_other_records, targets_move_alone, pairs_not_checked, labels_renamed)

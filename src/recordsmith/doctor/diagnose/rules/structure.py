@@ -48,6 +48,13 @@ def pipeline_raises(observed: Observations) -> Iterator[Finding]:
         advice = (
             "The reshape names another size than the values have: take the shape from the record, or from the file."
         )
+    elif "Table not initialized" in observed.failure:
+        yield pipeline_raises.finding(
+            "Reading batches failed, because a TextVectorization or lookup layer has no vocabulary: it was never "
+            "adapted.",
+            advice="Call layer.adapt(training_texts) before the dataset is read.",
+        )
+        return
     reason = _TENSORFLOW_PREFIX.sub("", observed.failure).splitlines()[0][:400]
     yield pipeline_raises.finding(f"Reading batches failed: {reason}", advice=advice)
 
@@ -168,6 +175,13 @@ def empty_input(observed: Observations) -> Iterator[Finding]:
     Fix:
         Compare the name in the parsing code with those that `recordsmith show data` lists.
     """
+    if observed.last_batch == 0 or 0 in observed.batch_sizes:
+        which = "The last batch" if observed.last_batch == 0 else "A batch"
+        yield empty_input.finding(
+            f"{which} of an epoch has no rows: its loss is NaN, and so are the weights after it.",
+            advice="The length is one too high: `len(x) // size` batches are full, and one more only if rows are left "
+            "over. Use `math.ceil(len(x) / size)`.",
+        )
     for column in observed.inputs:
         if column.numeric and column.rows >= 2 and column.values == 0:
             there = observed.records.names if observed.records is not None else ()

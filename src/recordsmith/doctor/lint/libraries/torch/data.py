@@ -23,8 +23,9 @@ from recordsmith.doctor.lint.interpreter.values import (
 from recordsmith.doctor.lint.libraries.tensorflow.pipelines import Pipeline, Source, batched
 from recordsmith.doctor.lint.libraries.torch.modules import derives_from
 
-__all__ = ["ITERABLE", "base_dataset", "split_of", "torch_loader"]
+__all__ = ["DATASET", "ITERABLE", "base_dataset", "split_of", "torch_loader"]
 
+DATASET = r"torch\.utils\.data\.(dataset\.)?Dataset|torchvision\.datasets\.\w+"
 ITERABLE = r"torch\.utils\.data\.IterableDataset|torchdata\..*IterDataPipe"
 _DRAWS = ("sampler", "batch_sampler", "worker_init_fn")
 
@@ -66,7 +67,7 @@ def _is_given(value: Value | None) -> bool:
 def _is_map_style(dataset: Value | None) -> bool:
     if isinstance(dataset, Object):
         return "__getitem__" in dataset.program_class.members
-    known = ("torch.utils.data.TensorDataset", "torchvision.datasets.")
+    known = ("torch.utils.data.TensorDataset", "torch.utils.data.ConcatDataset", "torchvision.datasets.")
     return isinstance(dataset, Call) and dataset.name.startswith(known)
 
 

@@ -167,7 +167,9 @@ def tensor_shape(value: Value | None, depth: int = 30) -> Shape | None:  # noqa:
             return tensor_shape(like, depth - 1)
         case Call(name=".view" | ".reshape"):
             sizes = value.args[0] if len(value.args) == 1 and isinstance(value.args[0], Group) else Group(value.args)
-            return tuple(_number(one) for one in sizes.members) if isinstance(sizes, Group) else None
+            if not value.exact or (len(sizes.members) == 1 and not isinstance(sizes.members[0], Literal)):
+                return None  # `y.view(shape)`, of any number of sizes
+            return tuple(_number(one) for one in sizes.members)
         case Call(name=".flatten") if not value.args:
             return (None,)
         case Call(name=".squeeze" | "torch.squeeze"):
@@ -214,15 +216,17 @@ def _indexed(base: Value, index: Value, depth: int) -> Shape | None:
         return None
     parts = index.members if isinstance(index, Group) else (index,)
     rest: list[int | None] = []
-    for place, part in enumerate(parts):
+    place = 0
+    for part in parts:
+        if isinstance(part, Literal) and part.value is None:
+            rest.append(1)
+            continue
         if isinstance(part, Slice):
             rest.append(None if part.lower or part.upper or part.step else shape[place] if place < len(shape) else None)
-        elif isinstance(part, Literal) and part.value is None:
-            rest.append(1)
+        elif not (isinstance(part, Element) or (isinstance(part, Literal) and isinstance(part.value, int))):
             return None
-        elif not isinstance(part, Literal | Element):
-            return None
-    return (*rest, *shape[len(parts) :])
+        place += 1
+    return (*rest, *shape[place:])
 
 
 def _is_table(value: Value | None) -> bool:
@@ -287,7 +291,11 @@ def _broadcast(shapes: list[Shape | None]) -> Shape | None:
         return None
     known = [one for one in shapes if one is not None]
     longest = max(known, key=len)
-    return longest if all(one == longest or len(one) < len(longest) or one == () for one in known) else None
+    if all(one == longest or len(one) < len(longest) or one == () for one in known):
+        return longest
+    columns = [one for one in known if len(one) == len(longest)]  # (300, 16) and (300, 1)
+    sizes = [{one[place] for one in columns} - {1} for place in range(len(longest))]
+    return tuple(1 if not one else one.pop() if len(one) == 1 else None for one in sizes)
 
 
 def example_shape(value: Value | None) -> Shape | None:

@@ -10,7 +10,7 @@ from recordsmith.rules import Finding, Severity, rule
 
 __all__ = ["OWN_BATCH_RULES", "shuffled_without_its_partner"]
 
-_SHUFFLES = ("random.shuffle", "np.random.shuffle", "numpy.random.shuffle")
+_SHUFFLES = ("random", "np.random", "numpy.random")
 
 
 @rule("P270", "labels-of-first-batch", Severity.ERROR)
@@ -132,13 +132,10 @@ def _stored(method: ast.FunctionDef) -> Iterator[ast.AST]:
 
 def _shuffled(method: ast.FunctionDef) -> Iterator[tuple[str, ast.Call]]:
     for node in ast.walk(method):
-        if (
-            isinstance(node, ast.Call)
-            and node.args
-            and ast.unparse(node.func) in _SHUFFLES
-            and _attribute(node.args[0])
-        ):
-            yield _attribute(node.args[0]), node
+        match node:
+            case ast.Call(func=ast.Attribute(value=module, attr="shuffle"), args=[first, *_]):
+                if _attribute(first) and ast.unparse(module) in _SHUFFLES:
+                    yield _attribute(first), node
 
 
 def _indexed_alike(method: ast.FunctionDef) -> Iterator[set[str]]:

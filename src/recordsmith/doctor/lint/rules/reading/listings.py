@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 
 from recordsmith.doctor.lint.interpreter.values import Call, Group, Item, Literal, Value, walk
@@ -16,6 +17,10 @@ __all__ = ["LISTINGS", "LISTING_RULES", "is_read_elsewhere"]
 LISTINGS = {"glob.glob", "glob.iglob", "os.listdir", "os.scandir", ".glob", ".rglob", ".iterdir"}
 _JOINS = {"numpy.concatenate", "numpy.vstack", "tensorflow.concat", "pandas.concat"}
 _READS = {"numpy.load", "numpy.genfromtxt", "numpy.loadtxt", "json.load", "pickle.load", "builtins.open"}
+_BELONGS = re.compile(
+    r"label|target|mask|annot|truth|class|caption|segment|depth|noisy|clean|(^|[_/ ])(y|gt|seg|hr|lr|xml|json)",
+    re.IGNORECASE,
+)
 _PAIRS = {"builtins.zip", "tensorflow.data.Dataset.from_tensor_slices"}
 
 
@@ -58,6 +63,7 @@ def labels_beside_unsorted_files(program: Program) -> Iterator[Finding]:
                 f"`{program.text(listing.expression)}` lists files in no certain order, and they are paired by "
                 "position with something that does not follow it: examples get the labels of others.",
                 corrected=_sorted(program, listing),
+                severity=None if _are_labelled(call, members) else Severity.WARNING,
             )
             break
     for listing in _paired_in_loops(program, sorted_in_place):
@@ -76,6 +82,17 @@ def labels_beside_unsorted_files(program: Program) -> Iterator[Finding]:
             f"`self.{name}` with `self.{other}` by position: examples get the labels of others.",
             corrected=_sorted(program, listing),
         )
+
+
+def _are_labelled(call: Call, members: list[Value]) -> bool:
+    """A name, a path or a table says that one side belongs to the other: two listings may also be used one by one."""
+    words = [one.id for one in ast.walk(call.expression) if isinstance(one, ast.Name)]
+    clause = getattr(call.node, "parent", None)
+    words += [one.id for one in ast.walk(getattr(clause, "target", ast.Pass())) if isinstance(one, ast.Name)]
+    parts = [one for member in members for one in walk(member, 200)]
+    words += [one.value for one in parts if isinstance(one, Literal) and isinstance(one.value, str)]
+    tables = any(isinstance(one, Call) and (one.name in _READS or one.name.startswith("pandas.")) for one in parts)
+    return tables or call.name == ".fit" or any(_BELONGS.search(word) for word in words)
 
 
 def _paired_in_loops(program: Program, sorted_in_place: set[int]) -> Iterator[Call]:

@@ -1,5 +1,7 @@
 """Rules on PyTorch programs."""
 
+from recordsmith.doctor.lint.rules.torch.datasets import DATASET_RULES
+from recordsmith.doctor.lint.rules.torch.labels import LABEL_RULES
 from recordsmith.doctor.lint.rules.torch.loaders import LOADER_RULES
 from recordsmith.doctor.lint.rules.torch.loop_values import LOOP_VALUE_RULES
 from recordsmith.doctor.lint.rules.torch.masks import MASK_RULES
@@ -10,6 +12,7 @@ from recordsmith.doctor.lint.rules.torch.pixels import PIXEL_RULES
 from recordsmith.doctor.lint.rules.torch.rows import ROW_RULES
 from recordsmith.doctor.lint.rules.torch.schedules import SCHEDULE_RULES
 from recordsmith.doctor.lint.rules.torch.splits import SPLIT_RULES
+from recordsmith.doctor.lint.rules.torch.states import STATE_RULES
 from recordsmith.doctor.lint.rules.torch.steps import STEP_RULES
 
 __all__ = ["TORCH_RULES"]
@@ -26,4 +29,7 @@ TORCH_RULES = [
     *PIXEL_RULES,
     *ROW_RULES,
     *SCHEDULE_RULES,
+    *STATE_RULES,
+    *LABEL_RULES,
+    *DATASET_RULES,
 ]

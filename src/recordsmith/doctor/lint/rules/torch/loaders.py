@@ -7,11 +7,20 @@ import re
 from collections.abc import Iterator
 
 from recordsmith.doctor.lint.interpreter.loops import pipelines_in
-from recordsmith.doctor.lint.interpreter.values import Call, Function, Literal, Object, Value, options_of
+from recordsmith.doctor.lint.interpreter.values import (
+    Call,
+    Function,
+    Item,
+    Literal,
+    Object,
+    Slice,
+    Value,
+    options_of,
+)
 from recordsmith.doctor.lint.libraries.control_flow import loops_around, root_of
 from recordsmith.doctor.lint.libraries.tensorflow.pipelines import Pipeline
 from recordsmith.doctor.lint.libraries.torch.data import ITERABLE, base_dataset
-from recordsmith.doctor.lint.libraries.torch.modules import derives_from
+from recordsmith.doctor.lint.libraries.torch.modules import derives_from, losses
 from recordsmith.doctor.lint.libraries.torch.training import training_steps
 from recordsmith.doctor.lint.program import Program
 from recordsmith.rules import Finding, Severity, rule
@@ -226,4 +235,129 @@ def epoch_never_set(program: Program) -> Iterator[Finding]:
                 )
 
 
-LOADER_RULES = [first_batch_only, read_by_every_worker, workers_draw_alike, epoch_never_set]
+@rule("P150", "loaders-shuffled-apart", Severity.ERROR)
+def loaders_shuffled_apart(program: Program) -> Iterator[Finding]:
+    """Inputs and targets come from two DataLoaders that shuffle, each in an order of its own.
+
+    Why it matters:
+        Each loader draws its own random order. Nearly every input is compared with the target of another one, no error
+        is raised, and the model can only learn the mean.
+
+    Example:
+        `for (x,), (y,) in zip(DataLoader(inputs, shuffle=True), DataLoader(targets, shuffle=True))`
+
+    Fix:
+        One dataset that gives both, as `TensorDataset(inputs, targets)`, and one loader.
+    """
+    shuffled = {
+        name: pipeline
+        for pipeline, _ in _loaders(program)
+        if pipeline.source.shuffles is True
+        for name in pipeline.names
+    }
+    for loop in program.source.nodes:
+        match loop:
+            case ast.For(
+                target=ast.Tuple(elts=[first, second]),
+                iter=ast.Call(func=ast.Name(id="zip"), args=[ast.Name(id=one), ast.Name(id=other)]),
+            ) if one in shuffled and other in shuffled and one != other:
+                inputs, targets = ({part.id for part in ast.walk(each) if isinstance(part, ast.Name)}
+                                   for each in (first, second))  # fmt: skip
+            case _:
+                continue
+        for call, _, _, _, _ in losses(program.calls):
+            if not isinstance(call.node, ast.Call) or len(call.expression.args) != 2:
+                continue
+            names = [
+                {part.id for part in ast.walk(each) if isinstance(part, ast.Name)} for each in call.expression.args
+            ]
+            inside = any(node is call.node for node in ast.walk(loop))
+            if inside and names[0] & inputs and names[1] & targets and not (names[0] & targets or names[1] & inputs):
+                yield program.finding(
+                    loaders_shuffled_apart,
+                    loop,
+                    f"`{one}` and `{other}` shuffle independently, and the loss compares what comes from one with what "
+                    "comes from the other: inputs and targets do not belong together.",
+                )
+                return
+
+
+@rule("P151", "subsets-of-two-orders", Severity.WARNING)
+def subsets_of_two_orders(program: Program) -> Iterator[Finding]:
+    """Training and validation indices are cut from two different random orders, so they overlap.
+
+    Why it matters:
+        The first 80 % of one order and the last 20 % of another one have most rows in common: the model is validated
+        on rows that it was trained on.
+
+    Example:
+        `train = np.random.permutation(n)[:800]` and `val = np.random.permutation(n)[800:]`.
+
+    Fix:
+        Cut both from one order: `order = np.random.permutation(n)`, then `order[:800]` and `order[800:]`.
+    """
+    if program.mentions(r"manual_seed\(|\.seed\(|default_rng\(\w|RandomState\(\w"):
+        return  # the same seed before each may give the same order
+    parts: dict[int, list[tuple[Call, Call]]] = {}
+    for call in program.calls:
+        whole, indices = call.argument(0, "dataset"), call.argument(1, "indices")
+        if call.name == "torch.utils.data.Subset" and whole is not None and isinstance(indices, Item):
+            order = indices.base
+            if isinstance(order, Call) and order.name in _ORDERS and isinstance(indices.index, Slice):
+                parts.setdefault(id(whole), []).append((call, order))
+    for found in parts.values():
+        orders = {id(order) for _, order in found}
+        if len(found) == 2 and len(orders) == 2:
+            yield program.finding(
+                subsets_of_two_orders,
+                found[1][0].expression,
+                "The indices of the two subsets are cut from two different random orders: they overlap, and validation "
+                "rows are trained on.",
+            )
+
+
+@rule("P152", "read-by-every-process", Severity.WARNING)
+def read_by_every_process(program: Program) -> Iterator[Finding]:
+    """A model is trained in several processes, and each of them reads the whole dataset.
+
+    Why it matters:
+        `DistributedDataParallel` averages gradients; it does not divide the data. Without a `DistributedSampler`, each
+        process goes through all examples: an epoch takes as long as with one GPU.
+
+    Example:
+        `DistributedDataParallel(model)` and `DataLoader(train_set, shuffle=True)`.
+
+    Fix:
+        `sampler = DistributedSampler(train_set)`, `DataLoader(train_set, sampler=sampler)`, and
+        `sampler.set_epoch(epoch)` in every epoch.
+    """
+    wrapped = any(call.name.endswith("DistributedDataParallel") for call in program.calls)
+    if not wrapped or program.mentions(
+        r"Distributed\w*Sampler|DistributedSampler|world_size|split_by_node|[Aa]ccelerat|[Ll]ightning|deepspeed"
+    ):
+        return
+    for pipeline, call in _loaders(program):
+        given = [call.argument(None, name) for name in ("sampler", "batch_sampler")]
+        trains = "training" in program.roles(pipeline) or program.named(pipeline) == "training"
+        if trains and call.exact and not any(map(_is_given, given)):
+            yield program.finding(
+                read_by_every_process,
+                call.expression,
+                f"{program.name_of(pipeline)} has no `DistributedSampler`, and the model is trained in several "
+                "processes: each of them reads the whole dataset.",
+            )
+            return
+
+
+_ORDERS = {"numpy.random.permutation", "torch.randperm", ".permutation"}
+
+
+LOADER_RULES = [
+    first_batch_only,
+    read_by_every_worker,
+    workers_draw_alike,
+    epoch_never_set,
+    loaders_shuffled_apart,
+    subsets_of_two_orders,
+    read_by_every_process,
+]

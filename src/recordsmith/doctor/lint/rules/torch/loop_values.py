@@ -232,7 +232,7 @@ def _is_hugging_face(call: Call) -> bool:
 
 @rule("P120", "counted-by-batches", Severity.WARNING)
 def counted_by_batches(program: Program) -> Iterator[Finding]:
-    """The number of correct examples is divided by the number of batches.
+    """A score is divided by the wrong number: correct examples by batches, or a part by the whole dataset.
 
     Why it matters:
         `len(loader)` is the number of batches, `len(loader.dataset)` that of examples. The accuracy comes out as the
@@ -265,6 +265,32 @@ def counted_by_batches(program: Program) -> Iterator[Finding]:
                 f"`{ast.unparse(node)}` divides the number of correct examples by the number of batches, not of "
                 "examples.",
             )
+    yield from _over_the_whole(program)
+
+
+def _over_the_whole(program: Program) -> Iterator[Finding]:
+    """A sum over the part that a sampler draws is divided by the length of the whole dataset."""
+    drawn = {
+        name: pipeline
+        for pipeline in program.pipelines
+        if pipeline.source.kind == "torch" and pipeline.source.call is not None
+        for name in pipeline.names
+        if isinstance(sampler := pipeline.source.call.argument(3, "sampler"), Call)
+        and sampler.name.endswith("SubsetRandomSampler")
+    }
+    for node in program.source.nodes:
+        match node:
+            case ast.BinOp(
+                left=left,
+                op=ast.Div(),
+                right=ast.Call(func=ast.Name(id="len"), args=[ast.Attribute(value=ast.Name(id=name), attr="dataset")]),
+            ) if name in drawn:
+                yield program.finding(
+                    counted_by_batches,
+                    node,
+                    f"`len({name}.dataset)` is the length of the whole dataset, and `{name}` draws a part of it with a "
+                    f"sampler: divide `{ast.unparse(left)}` by `len({name}.sampler)`.",
+                )
 
 
 def _counts_correct(area: ast.AST, name: str) -> bool:

@@ -6,10 +6,11 @@ import ast
 import re
 from collections.abc import Iterator
 
-from recordsmith.doctor.lint.interpreter.values import Call, Object, walk
+from recordsmith.doctor.lint.interpreter.values import Call, Group, Object, walk
 from recordsmith.doctor.lint.libraries.control_flow import (
     conditions_around,
     enclosing,
+    function_of,
     is_handed_over,
     loops_around,
     root_of,
@@ -46,6 +47,8 @@ def _models_of(step: Step) -> set[object]:
     optimizer = step.call.args[0] if step.call.args and is_optimizer(step.call.args[0]) else step.call.receiver
     given = optimizer.argument(0, "params") if isinstance(optimizer, Call) and is_optimizer(optimizer) else None
     calls = [one for one in walk(given, 200) if isinstance(one, Call) and one.name.endswith("parameters")]
+    if isinstance(given, Group) and not given.grown and not calls:
+        return {None}  # tensors of its own, and no model
     whole = {id(part) for one in calls for part in walk(one.receiver, 20) if isinstance(part, Call | Object)}
     return whole | {key_of(one) for one in calls}
 
@@ -169,6 +172,8 @@ def never_in_eval_mode(program: Program) -> Iterator[Finding]:
     if not any(one.kind == "backward" for one in steps):
         return
     for loop, pipeline in _test_loops(program):
+        if any(isinstance(node, ast.Yield) for node in ast.walk(loop)):
+            continue  # it hands the batches on, to training and to evaluation
         ways: dict[tuple[ast.Call, ...], list[Call]] = {}  # a function may train with one call and test with another
         for call in program.calls:
             if loop in loops_around(call):
@@ -189,6 +194,61 @@ def never_in_eval_mode(program: Program) -> Iterator[Finding]:
                 "batch normalisation uses and learns from the batch.",
             )
             return
+    yield from _loops_by_name(program, steps)
+
+
+_TEST_NAME = re.compile(r"(^|[_.])(val|valid|validation|test|eval|dev)(_?\w*)?$")
+_EVALUATES = re.compile(r"^_?(val|valid|validate|validation|evaluate|eval|test)(_|$)")
+_MODEL = re.compile(r"(^|[._])(model|net|network|module|classifier|encoder|generator)\w*$")
+
+
+def _loops_by_name(program: Program, steps: list[Step]) -> Iterator[Finding]:
+    """Loops over data that the program gets from elsewhere, known by its name, without gradients."""
+    switched = program.mentions(r"\.eval\b|\.train\(False|\.train\(mode")
+    for loop in program.source.nodes:
+        if not isinstance(loop, ast.For) or not _is_evaluation(loop):
+            continue
+        inside = {id(node) for node in ast.walk(loop)}
+        kinds = {one.kind: one for one in steps if id(one.call.node) in inside}
+        if "backward" in kinds or "step" in kinds or "eval" in kinds or not _runs_model(loop):
+            continue
+        if "train" in kinds and not conditions_around(kinds["train"].call, loop):
+            name = receiver_text(kinds["train"].call)
+            yield program.finding(
+                never_in_eval_mode,
+                kinds["train"].call.expression,
+                f"`{name}.train()` is called in the evaluation: dropout is active, and batch normalisation uses and "
+                "learns from the batch.",
+            )
+            return
+        if not switched:
+            yield program.finding(
+                never_in_eval_mode,
+                loop,
+                "This evaluation runs in training mode, because `eval()` is never called: dropout is active, and batch "
+                "normalisation uses and learns from the batch.",
+            )
+            return
+
+
+def _is_evaluation(loop: ast.For) -> bool:
+    """It goes over validation or test data, by its name, and computes no gradients."""
+    over = loop.iter
+    while isinstance(over, ast.Call) and over.args and ast.unparse(over.func) in ("enumerate", "tqdm", "tqdm.tqdm"):
+        over = over.args[0]
+    name = ast.unparse(over).rstrip("]'\"").replace("['", ".").replace('["', ".")
+    withs = [one for one, _ in enclosing(loop) if isinstance(one, ast.With)]
+    function = function_of(loop)
+    decorated = [ast.unparse(one) for one in getattr(function, "decorator_list", [])]
+    texts = [ast.unparse(item) for one in withs for item in one.items] + decorated
+    without = any(re.search(r"no_grad|inference_mode", text) for text in texts)
+    evaluates = isinstance(function, ast.FunctionDef) and bool(_EVALUATES.match(function.name))
+    return without and (bool(_TEST_NAME.search(name)) or evaluates)
+
+
+def _runs_model(loop: ast.For) -> bool:
+    calls = [ast.unparse(one.func) for one in ast.walk(loop) if isinstance(one, ast.Call)]
+    return any(_MODEL.search(name) for name in calls)
 
 
 def _runs_it_elsewhere(call: Call) -> bool:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 
 from recordsmith.doctor.lint.edits import Edit
-from recordsmith.doctor.lint.interpreter.values import Call, Group, Many, Object, Value
+from recordsmith.doctor.lint.interpreter.values import Call, Group, Many, Object, Value, walk
 from recordsmith.doctor.lint.libraries.control_flow import enclosing, function_of, statement_of
 from recordsmith.doctor.lint.libraries.torch.modules import derives_from, is_module
 from recordsmith.doctor.lint.libraries.torch.training import optimizers
@@ -162,6 +162,40 @@ def parameters_not_trained(program: Program) -> Iterator[Finding]:
                     return
     yield from _all_frozen(program)
     yield from _one_model_twice(program)
+    yield from _layer_in_no_group(program)
+
+
+def _layer_in_no_group(program: Program) -> Iterator[Finding]:
+    """The optimizer gets some layers of a model by their names, and another one that has weights is left out."""
+    if program.mentions(
+        r"requires_grad(_| *=)|freeze|frozen|from_pretrained|pretrained|add_param_group|load_state_dict"
+    ):
+        return
+    made = optimizers(program.calls)
+    given = [_layers_of(one) for one in made]
+    layers = {id(layer) for group in given for layer in group}
+    for model in program.instances:
+        mine = {name: one for name, one in model.fields.items() if is_module(one) and _has_weights(one)}
+        inside = [name for name, one in mine.items() if id(one) in layers]
+        left = [name for name in mine if name not in inside]
+        whole = any(id(model) in {id(layer) for layer in group} for group in given)
+        text = ast.unparse(model.program_class.definition)
+        used = [name for name in left if len(re.findall(rf"self\.{re.escape(name)}\b", text)) > 1]
+        if len(inside) > 1 and used and not whole and derives_from(model.program_class, _MODULE):
+            yield program.finding(
+                parameters_not_trained,
+                made[-1].expression,
+                f"The optimizer gets the parameters of {', '.join(f'`{name}`' for name in inside)}, but not those of "
+                f"`{used[0]}`, which is part of the same model: it keeps its random weights.",
+                severity=Severity.WARNING,
+            )
+            return
+
+
+def _layers_of(optimizer: Call) -> list[Value]:
+    """The modules whose parameters an optimizer is given."""
+    parts = walk(optimizer.argument(0, "params"), 400)
+    return [one.receiver for one in parts if isinstance(one, Call) and one.name == ".parameters" and one.receiver]
 
 
 def _steps_later(statements: list[ast.stmt]) -> bool:

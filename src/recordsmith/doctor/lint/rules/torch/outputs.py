@@ -228,6 +228,32 @@ def loss_broadcasts(program: Program) -> Iterator[Finding]:
                 f"The predictions have shape {texts[0]} and the targets {texts[1]}: the loss broadcasts them to "
                 "(N, N), and compares every prediction with every target.",
             )
+    yield from _differences(program)
+
+
+def _differences(program: Program) -> Iterator[Finding]:
+    """A loss written by hand: the difference of outputs and targets, of which one has an axis more."""
+    seen: set[int] = set()
+    for value in program.operations:
+        match value:
+            case Operation(operator="-", operands=(first, second)):
+                outputs = [one for one in (first, second) if last_layer(one) is not None]
+                others = [one for one in (first, second) if last_layer(one) is None]
+            case _:
+                continue
+        if len(outputs) != 1 or value.node is None or id(value.node) in seen:
+            continue
+        one, other = tensor_shape(outputs[0]) or _column(outputs[0]), tensor_shape(others[0])
+        from_loader = isinstance(others[0], Element) and others[0].batched
+        if not one or not other or len(one) != 2 or one[1] != 1 or len(other) != 1 or not from_loader:
+            continue
+        seen.add(id(value.node))
+        yield program.finding(
+            loss_broadcasts,
+            value.node,
+            "The predictions have shape (N, 1) and the targets (N,): their difference is broadcast to (N, N), and "
+            "every prediction is compared with every target.",
+        )
 
 
 def _column(prediction: Value) -> tuple[int | None, ...] | None:

@@ -7,10 +7,19 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from recordsmith.doctor.lint.interpreter.values import Call, Function, Group, Literal, Operation, Value, options_of
-from recordsmith.doctor.lint.libraries.control_flow import statement_of
+from recordsmith.doctor.lint.interpreter.values import (
+    Call,
+    Element,
+    Function,
+    Group,
+    Item,
+    Literal,
+    Operation,
+    Value,
+    options_of,
+)
+from recordsmith.doctor.lint.libraries.control_flow import function_of, statement_of
 from recordsmith.doctor.lint.libraries.torch.transforms import (
-    applied_transforms,
     normalisation,
     step_name,
     sure_parts,
@@ -175,7 +184,8 @@ def blue_and_red_swapped(program: Program) -> Iterator[Finding]:
     Fix:
         `image = cv2.cvtColor(image, cv2.COLOR_BGR2RGB)` right after reading.
     """
-    if program.mentions(r"cvtColor|COLOR_|::-1|swapaxes|IMREAD_GRAYSCALE|BGR|bgr|\.flip\(|channel_swap|torch\.flip"):
+    if program.mentions(_TURNS_CHANNELS):
+        yield from _turned_in_training_only(program)
         return
     reads = [one for one in program.calls if one.name == "cv2.imread" and one.node is not None and _is_colour(one)]
     pretrained = next(
@@ -193,6 +203,36 @@ def blue_and_red_swapped(program: Program) -> Iterator[Finding]:
                 blue_and_red_swapped,
                 read.expression,
                 f"`cv2.imread` gives the channels as blue, green, red (BGR), and nothing converts them: {why} (RGB).",
+            )
+            return
+
+
+_TURNS_CHANNELS = r"cvtColor|COLOR_|::-1|swapaxes|IMREAD_GRAYSCALE|BGR|bgr|\.flip\(|channel_swap|torch\.flip"
+
+
+def _turned_in_training_only(program: Program) -> Iterator[Finding]:
+    """The dataset converts to RGB, and a function that predicts on one file does not."""
+    reads = {
+        id(function): (function, one)
+        for one in program.calls
+        if one.name == "cv2.imread" and isinstance(one.node, ast.Call) and _is_colour(one)
+        for function in [function_of(one.expression)]
+        if isinstance(function, ast.FunctionDef)
+    }
+    bodies = {key: ast.unparse(function) for key, (function, _) in reads.items()}
+    trained = [key for key, (function, _) in reads.items() if function.name in ("__getitem__", "load_image")]
+    in_rgb = bool(trained) and all("COLOR_BGR2RGB" in bodies[key] for key in trained)
+    for key, (_, read) in reads.items():
+        body = bodies[key]
+        feeds = re.search(r"from_numpy|ToTensor|as_tensor|torch\.tensor", body) and re.search(
+            r"model|net\b|no_grad", body
+        )
+        if in_rgb and key not in trained and feeds and not re.search(_TURNS_CHANNELS, body):
+            yield program.finding(
+                blue_and_red_swapped,
+                read.expression,
+                "Training converts what `cv2.imread` gives to RGB, and here it stays BGR: red and blue are swapped in "
+                "the prediction.",
             )
             return
 
@@ -216,8 +256,7 @@ def scaled_twice_in_torch(program: Program, found_by: Rule[Any]) -> Iterator[Fin
         for one in options_of(value):
             if not isinstance(one, Operation) or one.node is None or id(one.node) in seen or not _is_by_255(one):
                 continue
-            applied = [steps for _, steps, _ in applied_transforms(one.operands[0])]
-            if any(step_name(step) == "ToTensor" for steps in applied for step in steps):
+            if any(step_name(step) == "ToTensor" for step in _steps_of_pixels(one.operands[0])):
                 seen.add(id(one.node))
                 yield program.finding(
                     found_by,
@@ -242,6 +281,25 @@ def scaled_twice_in_torch(program: Program, found_by: Rule[Any]) -> Iterator[Fin
                         "These pixels are divided by 255 although `ToTensor` has brought them to 0..1 already: what is "
                         "left is almost black.",
                     )
+
+
+def _steps_of_pixels(value: Value | None) -> Iterator[Call]:
+    """The transforms that pixels certainly went through; of a new image of the same size, none."""
+    for _ in range(40):
+        match value:
+            case Call(name="()", receiver=Call() as transform, args=(first, *_)):
+                yield from transform_steps(transform)[0]
+                value = first
+            case Call(receiver=receiver) if receiver is not None and value.name.startswith("."):
+                value = receiver
+            case Call(args=(first, *_)):
+                value = first
+            case Operation(operands=(first, *_)):
+                value = first
+            case Item(attribute=False, base=base) | Element(of=Value() as base):
+                value = base
+            case _:
+                return
 
 
 def _is_by_255(value: Operation) -> bool:

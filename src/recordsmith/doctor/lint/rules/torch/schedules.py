@@ -1,4 +1,4 @@
-"""Rules on what a PyTorch loop trains on, how often it changes the learning rate, and where its classes are."""
+"""Rules on what a PyTorch loop trains on, its learning rate, and where its classes are."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ import ast
 import re
 from collections.abc import Iterator
 
-from recordsmith.doctor.lint.interpreter.values import Call, Element, Literal, Value, walk
+from recordsmith.doctor.lint.interpreter.values import Call, Element, Group, Literal, Value, walk
 from recordsmith.doctor.lint.libraries.control_flow import loops_around, root_of
 from recordsmith.doctor.lint.libraries.torch.modules import losses
-from recordsmith.doctor.lint.libraries.torch.training import receiver_text, training_steps
+from recordsmith.doctor.lint.libraries.torch.training import optimizers, receiver_text, training_steps
 from recordsmith.doctor.lint.program import Program
 from recordsmith.rules import Finding, Severity, rule
 
@@ -55,7 +55,7 @@ def schedule_out_of_step(program: Program) -> Iterator[Finding]:
                 f"`{schedule.name.rpartition('.')[2]}` counts batches, but is stepped once per epoch: it stays at the "
                 "beginning of its cycle.",
             )
-        elif own == deepest and len(own) > 1 and _is_for_epochs(schedule) and not call.undecided:
+        elif own == deepest and len(own) > 1 and _is_for_epochs(schedule, own) and not call.undecided:
             yield program.finding(
                 schedule_out_of_step,
                 call.expression,
@@ -64,14 +64,44 @@ def schedule_out_of_step(program: Program) -> Iterator[Finding]:
             )
 
 
-def _is_for_epochs(schedule: Call) -> bool:
-    if schedule.name != "torch.optim.lr_scheduler.CosineAnnealingLR":
+def _is_for_epochs(schedule: Call, loops: tuple[ast.AST, ...]) -> bool:
+    """Its numbers are those of epochs: one is called so, or all are below the number of epochs."""
+    short = schedule.name.rpartition(".")[2]
+    if short == "CosineAnnealingLR":
+        node = schedule.expression
+        named = next((one.value for one in node.keywords if one.arg == "T_max"), None)
+        given = named or (node.args[1] if len(node.args) > 1 else None)
+        return given is not None and bool(
+            re.fullmatch(r"[\w.]*(num_|n_|max_)?epochs?", ast.unparse(given), re.IGNORECASE)
+        )
+    if short not in ("StepLR", "MultiStepLR"):
         return False
-    node = schedule.expression
-    given = next(
-        (one.value for one in node.keywords if one.arg == "T_max"), node.args[1] if len(node.args) > 1 else None
-    )
-    return given is not None and bool(re.fullmatch(r"[\w.]*(num_|n_|max_)?epochs?", ast.unparse(given), re.IGNORECASE))
+    value = schedule.argument(1, "step_size", "milestones")
+    numbers = [
+        one.value for one in (value.members if isinstance(value, Group) else (value,)) if isinstance(one, Literal)
+    ]
+    epochs = _turns(loops[0])
+    whole = [one for one in numbers if isinstance(one, int)]
+    return epochs is not None and bool(whole) and len(whole) == len(numbers) and max(whole) < epochs
+
+
+def _turns(loop: ast.AST) -> int | None:
+    """How often `for epoch in range(50)` runs."""
+    if not isinstance(loop, ast.For) or "epoch" not in ast.unparse(loop.target).lower():
+        return None
+    match loop.iter:
+        case ast.Call(func=ast.Name(id="range"), args=[*_, ast.Constant(value=int() as number)]):
+            return number
+        case ast.Call(func=ast.Name(id="range"), args=[*_, ast.Name(id=name)]):
+            module: ast.AST | None = loop
+            while module is not None and not isinstance(module, ast.Module):
+                module = getattr(module, "parent", None)
+            for node in module.body if isinstance(module, ast.Module) else ():
+                match node:
+                    case ast.Assign(targets=[ast.Name(id=found)], value=ast.Constant(value=int() as number)):
+                        if found == name:
+                            return number
+    return None
 
 
 @rule("P130", "trained-on-validation-data", Severity.WARNING)
@@ -131,16 +161,22 @@ def classes_along_the_batch(program: Program) -> Iterator[Finding]:
             )
             return
     for call in program.calls:
-        if call.name in (".argmax", "torch.argmax", ".max", "torch.max") and _along_batch(call):
-            source = call.receiver if call.name.startswith(".") else call.argument(0)
-            if _is_batch_output(source):
-                yield program.finding(
-                    classes_along_the_batch,
-                    call.expression,
-                    f"`{call.name.rpartition('.')[2]}` runs along the batch (`dim=0`), not along the classes: use "
-                    "`dim=1`.",
-                )
-                return
+        short = call.name.rpartition(".")[2]
+        if short not in ("argmax", "max", "softmax", "log_softmax") or not isinstance(call.node, ast.Call):
+            continue
+        source = call.receiver if call.name.startswith(".") else call.argument(0, "input")
+        if not _is_batch_output(source):
+            continue
+        if _along_batch(call):
+            message = f"`{short}` runs along the batch (`dim=0`), not along the classes: use `dim=1`."
+        elif short == "argmax" and call.exact and len(call.args) + len(call.keywords) == (source is not call.receiver):
+            if not isinstance(getattr(call.node, "parent", None), ast.Compare):
+                continue
+            message = "`argmax` without `dim` gives one number for the whole batch, not a class for each example."
+        else:
+            continue
+        yield program.finding(classes_along_the_batch, call.expression, message)
+        return
 
 
 def _along_batch(call: Call) -> bool:
@@ -162,4 +198,36 @@ def _is_batch_output(value: Value | None) -> bool:
     return layer and any(isinstance(one, Element) and one.batched for one in walk(value, 300))
 
 
-SCHEDULE_RULES = [schedule_out_of_step, trained_on_validation_data, classes_along_the_batch]
+@rule("P148", "rate-destroys-weights", Severity.WARNING)
+def rate_destroys_weights(program: Program) -> Iterator[Finding]:
+    """The learning rate of a PyTorch optimizer is far too high for the weights of a network.
+
+    Why it matters:
+        Adam changes every weight by about the learning rate in each step. Weights are around 0.1: with a rate of 1 the
+        first steps destroy them. Plain gradient descent diverges with rates of 5 and more. The loss becomes constant or
+        NaN.
+
+    Example:
+        `torch.optim.Adam(model.parameters(), lr=1.0)`
+
+    Fix:
+        Begin with `lr=0.001` for Adam, and with `lr=0.01` for SGD.
+    """
+    for made in optimizers(program.calls):
+        short = made.name.rpartition(".")[2]
+        rate, given = made.argument(1, "lr"), made.argument(0, "params")
+        limit = _LARGEST.get(short)
+        number = rate.value if isinstance(rate, Literal) and not rate.default else None
+        network = isinstance(given, Call) and given.name == ".parameters"
+        if limit is not None and network and isinstance(number, int | float) and number >= limit:
+            yield program.finding(
+                rate_destroys_weights,
+                made.expression,
+                f"A learning rate of {number:g} is far too high for `{short}`: the first steps destroy the weights.",
+            )
+
+
+_LARGEST = {"Adam": 0.5, "AdamW": 0.5, "NAdam": 0.5, "RAdam": 0.5, "Adamax": 0.5, "RMSprop": 0.5, "SGD": 5.0}
+
+
+SCHEDULE_RULES = [schedule_out_of_step, trained_on_validation_data, classes_along_the_batch, rate_destroys_weights]

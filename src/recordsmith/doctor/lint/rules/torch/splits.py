@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator
 
 from recordsmith.doctor.lint.interpreter.values import Call, Item, Literal, Object, Value
+from recordsmith.doctor.lint.libraries.control_flow import function_of
 from recordsmith.doctor.lint.libraries.tensorflow.pipelines import Pipeline
 from recordsmith.doctor.lint.libraries.torch.data import base_dataset, split_of
 from recordsmith.doctor.lint.libraries.torch.transforms import (
@@ -74,9 +75,17 @@ def augmented_in_torch(program: Program) -> Iterator[tuple[Call, Pipeline, str, 
             continue
         for step in pipeline.source.steps:
             near = [one for one in pipeline.source.steps if one.within == step.within]
-            if _MOVES.fullmatch(step.name) and any(_DRAWS.fullmatch(one.name) for one in near):
+            if _MOVES.fullmatch(step.name) and any(map(_draws, near)):
                 yield step, pipeline, step.name.rpartition(".")[2], False
                 break
+
+
+def _draws(call: Call) -> bool:
+    """It draws a random number, and not always the same one, as `random.uniform(*scale)` does with a fixed scale."""
+    if not _DRAWS.fullmatch(call.name) or not call.exact:
+        return False
+    numbers = [one.value for one in call.args if isinstance(one, Literal)]
+    return len(numbers) != len(call.args) or len(numbers) < 2 or len(set(numbers)) > 1
 
 
 @rule("P109", "whole-set-instead-of-split", Severity.ERROR)
@@ -270,9 +279,17 @@ def normalised_differently(program: Program) -> Iterator[Finding]:
         if not known or any(id(one) in used for one in steps) or not any(map(_makes_tensor, steps)):
             continue
         message = _difference(trained[0][1], steps, "training data", "what is predicted on")
-        if message and re.search(r"predict|infer|classify|demo|test", " ".join(call.within)):
+        if message and (re.search(r"predict|infer|classify|demo|test", " ".join(call.within)) or _predicts(call)):
             yield program.finding(normalised_differently, call.expression, message)
             return
+
+
+def _predicts(call: Call) -> bool:
+    """It is in a function that runs a model without gradients."""
+    function = function_of(call.expression) if isinstance(call.node, ast.Call) else None
+    text = ast.unparse(function) if isinstance(function, ast.FunctionDef) else ""
+    runs = re.search(r"\b(model|net|network)\w*\(", text)
+    return bool(runs and re.search(r"no_grad|inference_mode", text) and ".backward(" not in text)
 
 
 def _preparation(pipeline: Pipeline) -> list[Call] | None:
@@ -304,4 +321,39 @@ def _difference(first: list[Call], second: list[Call], one: str, other: str) -> 
     return f"{other} and {one} are normalised with different constants: the model gets inputs of another range."
 
 
-SPLIT_RULES = [whole_set_instead_of_split, other_split_loaded, normalised_differently]
+@rule("P147", "prediction-order-lost", Severity.WARNING)
+def prediction_order_lost(program: Program) -> Iterator[Finding]:
+    """Predictions are gathered from a loader that shuffles, without the labels of the same batch.
+
+    Why it matters:
+        A loader with `shuffle=True` gives the examples in a random order. Predictions that are gathered in this order
+        and compared with a list of labels in another one look like guesses, however good the model is.
+
+    Example:
+        `for x, _ in test_loader: predictions.append(model(x))` with `DataLoader(test_set, shuffle=True)`.
+
+    Fix:
+        `shuffle=False` for test data, or gather the labels in the same loop.
+    """
+    for use in program.uses:
+        loop, pipeline = use.node, use.pipeline
+        if not isinstance(loop, ast.For) or pipeline.source.kind != "torch" or pipeline.source.shuffles is not True:
+            continue
+        taken = loop.target
+        while isinstance(taken, ast.Tuple) and any(isinstance(one, ast.Tuple) for one in taken.elts):
+            taken = next(one for one in taken.elts if isinstance(one, ast.Tuple))  # of enumerate
+        last = taken.elts[-1] if isinstance(taken, ast.Tuple) and len(taken.elts) > 1 else None
+        dropped = isinstance(last, ast.Name) and bool(re.fullmatch(r"_\w*", last.id))
+        calls = [ast.unparse(node.func) for node in ast.walk(loop) if isinstance(node, ast.Call)]
+        added = [ast.unparse(node) for node in ast.walk(loop) if isinstance(node, ast.Call)]
+        gathers = any(re.search(r"\.(append|extend)\((?!.*loss)", text) for text in added)
+        if dropped and gathers and program.is_for_testing(pipeline) and not any(".backward" in one for one in calls):
+            yield program.finding(
+                prediction_order_lost,
+                loop,
+                f"{program.name_of(pipeline)} shuffles, and its labels are dropped here: the predictions come in a "
+                "random order, which no list of labels or ids has.",
+            )
+
+
+SPLIT_RULES = [whole_set_instead_of_split, other_split_loaded, normalised_differently, prediction_order_lost]

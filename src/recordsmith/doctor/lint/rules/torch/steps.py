@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 
 from recordsmith.doctor.lint.edits import Edit
-from recordsmith.doctor.lint.libraries.control_flow import conditions_around, root_of, statement_of
+from recordsmith.doctor.lint.libraries.control_flow import conditions_around, loops_around, root_of, statement_of
 from recordsmith.doctor.lint.libraries.torch.modules import is_optimizer
 from recordsmith.doctor.lint.libraries.torch.training import Step, optimizers, receiver_text, training_steps
 from recordsmith.doctor.lint.program import Program
@@ -194,4 +194,115 @@ def _out_of_order(
         )
 
 
-STEP_RULES = [gradients_never_cleared, gradients_not_applied]
+@rule("P149", "accumulated-without-dividing", Severity.INFO)
+def accumulated_without_dividing(program: Program) -> Iterator[Finding]:
+    """Gradients of several batches are added up, and the loss is not divided by their number.
+
+    Why it matters:
+        The step is as many times larger as there are batches: with 8 of them, a learning rate of 0.1 acts like 0.8. A
+        program that behaves well with large batches may diverge.
+
+    Example:
+        `loss.backward()`, then `if step % 8 == 0: optimizer.step(); optimizer.zero_grad()`.
+
+    Fix:
+        `(loss / 8).backward()`; or choose the learning rate for the sum.
+    """
+    backwards, steps, clears = (_steps(program, kind) for kind in ("backward", "step", "zero"))
+    for step in steps:
+        around = conditions_around(step.call, step.loop)
+        near = [one for one in backwards if one.root is step.root and one.loops == step.loops and _is_plain(one)]
+        cleared = [one for one in clears if one.loops == step.loops and conditions_around(one.call, one.loop) == around]
+        counted = [_modulus(condition.test) for condition, inside in around if inside]
+        if len(near) != 1 or not cleared or len(counted) != 1 or not counted[0] or step.loop is None:
+            continue
+        if not re.search(r"/|\.mul\(|\* *1|accelerat", _loss_text(step.loop, near[0])):
+            yield program.finding(
+                accumulated_without_dividing,
+                near[0].call.expression,
+                f"The gradients of `{counted[0]}` batches are added up, and the loss is not divided by their number: "
+                "the learning rate acts as many times larger.",
+            )
+            return
+
+
+@rule("P153", "scaled-gradients-applied", Severity.ERROR)
+def scaled_gradients_applied(program: Program) -> Iterator[Finding]:
+    """The loss is scaled by a GradScaler, and the optimizer applies the scaled gradients.
+
+    Why it matters:
+        A GradScaler multiplies the loss by 65,536 at first. `scaler.step(optimizer)` divides the gradients by it, and
+        leaves out a step with infinite ones. `optimizer.step()` does neither: the steps are far too large for SGD, and
+        the first overflow makes all weights NaN.
+
+    Example:
+        `scaler.scale(loss).backward(); optimizer.step(); scaler.update()`
+
+    Fix:
+        `scaler.step(optimizer)` instead of `optimizer.step()`.
+    """
+    if not program.mentions(r"\.scale\(\w*loss\w*\)\.backward") or program.mentions(
+        r"unscale_|scaler\.step|Scaler\w*\.step"
+    ):
+        return
+    plain = [one for one in _steps(program, "step") if is_optimizer(one.call.receiver) and not one.call.args]
+    near = _steps(program, "backward")
+    for step in plain:
+        if any(one.loops == step.loops and ".scale(" in ast.unparse(one.call.expression) for one in near):
+            yield program.finding(
+                scaled_gradients_applied,
+                step.call.expression,
+                "The gradients are scaled by the GradScaler, and `optimizer.step()` applies them as they are: use "
+                "`scaler.step(optimizer)`.",
+            )
+            return
+
+
+@rule("P154", "clipped-before-backward", Severity.WARNING)
+def clipped_before_backward(program: Program) -> Iterator[Finding]:
+    """Gradients are clipped before `backward` computes them.
+
+    Why it matters:
+        The clipping sees no gradients, or those of the step before. Those that the optimizer applies are not clipped,
+        and a single large one may destroy the weights.
+
+    Example:
+        `clip_grad_norm_(model.parameters(), 5); loss.backward(); optimizer.step()`
+
+    Fix:
+        Clip between `loss.backward()` and `optimizer.step()`.
+    """
+    backwards, steps = _steps(program, "backward"), _steps(program, "step")
+    clips = [call for call in program.calls if re.search(r"\.clip_grad_(norm|value)_?$", call.name) and call.node]
+    if len(clips) != 1 or len(backwards) != 1 or len(steps) != 1:
+        return
+    clip, loops = clips[0], loops_around(clips[0])
+    together = bool(loops) and loops == backwards[0].loops == steps[0].loops and not clip.undecided
+    places = [program.calls.index(one) for one in (clip, backwards[0].call, steps[0].call)]
+    if together and places == sorted(places):
+        yield program.finding(
+            clipped_before_backward,
+            clip.expression,
+            "The gradients are clipped before `backward()` computes them: those that are applied are not clipped.",
+        )
+
+
+def _modulus(test: ast.expr) -> str:
+    found = [one for one in ast.walk(test) if isinstance(one, ast.BinOp) and isinstance(one.op, ast.Mod)]
+    return ast.unparse(found[0].right) if len(found) == 1 else ""
+
+
+def _loss_text(loop: ast.AST, backward: Step) -> str:
+    """What is done to the loss in the loop, and at its backward."""
+    name = receiver_text(backward.call) or ast.unparse(backward.call.expression)
+    set_there = [one for one in ast.walk(loop) if isinstance(one, ast.Assign | ast.AugAssign)]
+    return "\n".join([name, *(ast.unparse(one) for one in set_there if "loss" in ast.unparse(one).lower())])
+
+
+STEP_RULES = [
+    gradients_never_cleared,
+    gradients_not_applied,
+    accumulated_without_dividing,
+    scaled_gradients_applied,
+    clipped_before_backward,
+]

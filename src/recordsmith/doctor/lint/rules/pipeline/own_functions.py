@@ -9,7 +9,7 @@ from typing import TypeGuard
 from recordsmith.doctor.lint.program import Program
 from recordsmith.rules import Finding, Severity, rule
 
-__all__ = ["HELPER_RULES"]
+__all__ = ["OWN_FUNCTION_RULES"]
 
 
 @rule("P277", "argument-ignored", Severity.ERROR)
@@ -105,4 +105,4 @@ def generator_used_up(program: Program) -> Iterator[Finding]:
                 )
 
 
-HELPER_RULES = [argument_ignored, generator_used_up]
+OWN_FUNCTION_RULES = [argument_ignored, generator_used_up]

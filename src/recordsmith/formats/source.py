@@ -7,6 +7,7 @@ Loaded            columns, where each row came from, and what could not be loade
 
 from __future__ import annotations
 
+import os
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -14,7 +15,7 @@ from typing import Any, ClassVar, Protocol
 
 from recordsmith.schema import Schema
 
-__all__ = ["Chunk", "Loaded", "NumberedRows", "Places", "Reject", "Source"]
+__all__ = ["Chunk", "Loaded", "NumberedRows", "Places", "Reject", "Source", "local_paths"]
 
 
 class Places(Protocol):
@@ -103,6 +104,19 @@ class Chunk(ABC):
     @abstractmethod
     def load(self) -> Loaded:
         """Load the rows. One bad row is a Reject and not an exception."""
+
+
+def local_paths(described: dict[str, Any]) -> list[str]:
+    """Return the existing files and folders that the description of a source lists, which may be a part of them.
+
+    >>> local_paths({"paths": ["/"], "files": [{"path": "/no/such/file"}]})
+    ['/']
+    """
+    listed = [described.get("path"), *described.get("paths", ())]
+    files = described.get("files")
+    if isinstance(files, list):
+        listed += [file.get("path") for file in files if isinstance(file, dict)]
+    return [path for path in listed if isinstance(path, str) and os.path.exists(path)]
 
 
 class Source(ABC):

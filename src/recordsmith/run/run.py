@@ -23,6 +23,7 @@ from typing import Any, NamedTuple
 from recordsmith.dataset.class_weights import class_weights
 from recordsmith.dataset.manifest import MANIFEST_NAME, load_manifest, manifest_text
 from recordsmith.errors import RecordsmithError, advise
+from recordsmith.formats.source import local_paths
 from recordsmith.run.engines.engine import Engine, NumberedChunk, StagingWork
 from recordsmith.run.engines.local_engine import LocalEngine
 from recordsmith.run.full_disk import explained
@@ -86,6 +87,7 @@ class Run:
             self._check_finished()
             return None
         existed = os.path.isdir(publication.folder)
+        self._engine.begin(publication.path("plan.json"), local_paths(self._policy.source.describe()))
         if resumed:
             staging = Staging.resume(publication, self._policy.plan, self._engine.each)
         else:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,8 @@ import numpy as np
 import pytest
 
 import recordsmith as rs
-from recordsmith.run.engines import ray_engine
+from recordsmith.images import encode_image
+from recordsmith.run.engines import ray_engine, ray_tasks
 from recordsmith.run.shards import dealing, shard_writing, shuffling
 from tests.formats.made_sources import file_digests, labelled, numbers
 from tests.making.making_to_kill import RECIPES
@@ -82,6 +84,29 @@ def test_copies(quick_path: Path) -> None:
     rs.copy(quick_path / "data", quick_path / "local.tfrecord", where="n < 100")
     rs.copy(quick_path / "data", quick_path / "ray.tfrecord", where="n < 100", engine="ray")
     assert (quick_path / "ray.tfrecord").read_bytes() == (quick_path / "local.tfrecord").read_bytes()
+
+
+def test_an_output_at_a_url(quick_path: Path, s3_url: str) -> None:
+    """The staging folder is the one that all machines see."""
+    source = labelled([n % 3 for n in range(1000)])
+    options: dict[str, Any] = {"name": "data", "split": "train=0.7,test=0.3", "shards": 3}
+    local = rs.make(source, quick_path / "local", **options)
+    on_ray = rs.make(source, f"{s3_url}/ray", staging=quick_path / "staging", engine="ray", **options)
+    assert on_ray.splits == local.splits
+    for split in ("train", "test"):
+        here, there = rs.open(quick_path / "local", split=split), rs.open(f"{s3_url}/ray", split=split)
+        assert there.raw(range(len(there))) == here.raw(range(len(here)))
+
+
+def test_relative_paths(quick_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Workers have another current folder than the program that starts a run."""
+    monkeypatch.chdir(quick_path)
+    for number, label in enumerate(["cat", "dog"] * 4):
+        Path("photos", label).mkdir(parents=True, exist_ok=True)
+        Path("photos", label, f"{number}.png").write_bytes(encode_image(np.full((4, 4, 3), number, np.uint8), "png"))
+    made = rs.make("photos", "out", engine="ray")
+    assert (made.rows, made.rejects) == (8, 0)
+    assert rs.copy("out", "copy", engine="ray").rows == 8
 
 
 def stop(phase: str) -> Any:
@@ -180,6 +205,30 @@ def test_a_task_that_fails_again_and_again(quick_path: Path, monkeypatch: pytest
     with pytest.raises(rs.RecordsmithError, match="again and again"):
         rs.make(numbers(1000), quick_path / "out", map=dies_always, schema=schema, engine="ray")
     assert os.listdir(quick_path / "out") == [STAGING], "what is finished is kept"
+
+
+def test_a_machine_that_does_not_see_the_staging_folder(quick_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It says so, instead of finding no piece there."""
+    options: dict[str, Any] = {"name": "data"}
+    with pytest.raises(KeyboardInterrupt):
+        rs.make(numbers(1000), quick_path / "out", on_progress=stop("writing"), **options)
+    monkeypatch.setattr(ray_tasks, "_LOOKS", 1)
+    with pytest.raises(rs.RecordsmithError, match="does not see the staging folder"):
+        ray_tasks.Surroundings.here(str(quick_path / "elsewhere" / "plan.json")).check()
+    with pytest.raises(rs.RecordsmithError, match="does not see the source"):
+        ray_tasks.Surroundings.here(source=[str(quick_path / "photos")]).check()
+    with pytest.raises(rs.RecordsmithError, match="another version of recordsmith"):
+        ray_tasks.Surroundings("0.0.0", "/").check()
+    begun: list[str] = []
+    real = ray_engine.RayEngine.begin
+
+    def noted(engine: ray_engine.RayEngine, plan: str, source: Sequence[str]) -> None:
+        begun.append(plan)
+        real(engine, plan, source)
+
+    monkeypatch.setattr(ray_engine.RayEngine, "begin", noted)
+    rs.make(numbers(1000), quick_path / "out", resume=True, engine="ray", **options)
+    assert begun == [str(quick_path / "out" / STAGING / "plan.json")]
 
 
 def test_too_little_memory_means_less_at_a_time() -> None:

@@ -51,7 +51,7 @@ def index(
     again whenever the data changes. Both support only uncompressed files.
     """
     from recordsmith.cli.consoles import echo, echo_json, output_console, print_to
-    from recordsmith.dataset.index_report import export_indexes, index_files, keep_indexes
+    from recordsmith.dataset.index_report import export_indexes, index_files, is_uploadable, keep_indexes
     from recordsmith.terminal.results.index_table import index_json, index_line, index_summary, index_table
     from recordsmith.workers.progress_display import file_progress
 
@@ -65,6 +65,10 @@ def index(
             "--rebuild is only for recordsmith's own indexes: text indexes are always written again."
         )
     files = index_files(paths, split)
+    if upload and not any(map(is_uploadable, files)):
+        raise click.UsageError(
+            "--upload is only for files in an object store. The index of a local file is stored beside it without it."
+        )
     work = (
         keep_indexes(files, rebuild=rebuild, upload=upload)
         if cached

@@ -12,7 +12,7 @@ results do not depend on the engine, on how work is divided, or on how often it 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from types import TracebackType
 from typing import Any, NamedTuple, Self, TypeVar
 
@@ -62,6 +62,9 @@ class Engine(ABC):
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         """Let go of what was opened."""
+
+    def begin(self, plan: str, source: Sequence[str]) -> None:  # noqa: B027 - threads see what this process sees
+        """Take what other machines must see: the file of the run's plan, in the staging folder, and the source."""
 
     @property
     def is_remote(self) -> bool:

@@ -55,7 +55,7 @@ class RayEngine(Engine):
     def __init__(self, address: str | None, workers: int | None) -> None:
         self._address = address
         self._workers = workers
-        self._plan = ""
+        self._surroundings = Surroundings.here()
         self._is_ours = False
         self._seen = 0.0  # when there was a processor
 
@@ -99,9 +99,12 @@ class RayEngine(Engine):
                 advice="Start one with `ray start --head`, or leave the address out to use this machine.",
             ) from None
 
+    def begin(self, plan: str, source: Sequence[str]) -> None:
+        """Take the files that every machine must see."""
+        self._surroundings = Surroundings.here(plan, source)
+
     def stage(self, staging: Staging, work: StagingWork, chunks: Iterable[NumberedChunk]) -> Iterator[None]:
         """Have groups of chunks encoded and written as pieces."""
-        self._plan = staging.publication.path("plan.json")
         _carry_modules(work.functions)
         groups = groups_of(chunks, work, workers=self._processors())
         consecutive = (run for group in groups for run in _consecutive(group))
@@ -140,7 +143,7 @@ class RayEngine(Engine):
         """
         ray = self._ray
         task = ray.remote(num_cpus=1, max_retries=0)(call)
-        key, surroundings = secrets.token_hex(8), Surroundings.here(self._plan)
+        key = secrets.token_hex(8)
         shared = [ray.put(work)]
         again: deque[_Attempt[T]] = deque()
         waiting: dict[Any, _Attempt[T]] = {}
@@ -149,7 +152,7 @@ class RayEngine(Engine):
         try:
             while True:
                 while len(waiting) < limit and (attempt := _next(again, items)) is not None:
-                    waiting[task.remote(key, shared, attempt.item, surroundings)] = attempt
+                    waiting[task.remote(key, shared, attempt.item, self._surroundings)] = attempt
                 if not waiting:
                     return
                 ready, _ = ray.wait(list(waiting), num_returns=1, timeout=_SECONDS_TO_LOOK)

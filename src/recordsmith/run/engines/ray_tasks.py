@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import socket
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
@@ -18,6 +19,9 @@ from recordsmith.workers.error_transport import with_picklable_errors
 
 __all__ = ["Surroundings", "WritePiece", "call"]
 
+_LOOKS = 20
+_SECONDS_BETWEEN_LOOKS = 0.5
+
 _latest: tuple[str, Any] | None = None  # the work that this process has done last: unpacking it may take long
 
 
@@ -27,16 +31,20 @@ class Surroundings:
 
     Attributes:
         version: that of recordsmith.
+        folder: the current folder, from which relative paths are meant.
         plan: the file with the plan of the run, in the staging folder; "" if no folder is used.
+        source: files and folders of the source.
     """
 
     version: str
-    plan: str
+    folder: str
+    plan: str = ""
+    source: tuple[str, ...] = ()
 
     @classmethod
-    def here(cls, plan: str) -> Surroundings:
+    def here(cls, plan: str = "", source: Sequence[str] = ()) -> Surroundings:
         """Return what this machine has."""
-        return cls(version("recordsmith"), plan)
+        return cls(version("recordsmith"), os.path.abspath(""), plan, tuple(map(os.path.abspath, source)))
 
     def check(self) -> None:
         """Raise if this machine has something else."""
@@ -46,13 +54,26 @@ class Surroundings:
                 found=f"{version('recordsmith')} on {socket.gethostname()}",
                 expected=self.version,
             )
-        if self.plan and not os.path.exists(self.plan):
+        unseen = next((path for path in (self.plan, *self.source) if path and not _appears(path)), None)
+        if unseen is not None:
+            what = "staging folder" if unseen == self.plan else "source"
             raise RecordsmithError(
-                "A machine of the Ray cluster does not see the staging folder.",
-                path=os.path.dirname(self.plan),
-                found=f"no such folder on {socket.gethostname()}",
+                f"A machine of the Ray cluster does not see the {what}.",
+                path=os.path.dirname(unseen) if unseen == self.plan else unseen,
+                found=f"nothing there on {socket.gethostname()}",
                 advice="Use a folder in a file system that all machines have, under the same path.",
             )
+        if os.path.isdir(self.folder):
+            os.chdir(self.folder)
+
+
+def _appears(path: str) -> bool:
+    """Say whether there is a file; network file systems may take some seconds to notice a new one."""
+    for _ in range(_LOOKS):
+        if os.path.exists(path):
+            return True
+        time.sleep(_SECONDS_BETWEEN_LOOKS)
+    return False
 
 
 @dataclass(frozen=True)

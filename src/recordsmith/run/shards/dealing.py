@@ -33,7 +33,7 @@ from recordsmith.run.staging.staging import Each, Staging
 
 __all__ = ["DealtBuckets", "deal_buckets"]
 
-_TASK_BYTES = 128 << 20  # of records; a task holds them twice
+_TASK_BYTES = 64 << 20  # of records; a task holds them two to three times
 _TASK_ROWS = 1 << 20
 
 
@@ -113,7 +113,9 @@ class _DealtBucket:
         """Return the records at these positions of the run, with their framing."""
         some = slice(first, last)
         numbers = np.arange(first, last, dtype=np.uint64)
-        return self._files.frames(self._which[some], self._offsets[some], self._lengths[some], numbers, verify=True)
+        frames = self._files.frames(self._which[some], self._offsets[some], self._lengths[some], numbers, verify=True)
+        self._files.forget()  # pages that were read count as this process's memory
+        return frames
 
 
 def deal_buckets(staging: Staging, order: SplitOrder, each: Each) -> DealtBuckets | None:

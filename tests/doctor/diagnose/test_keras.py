@@ -258,7 +258,7 @@ def test_c6_pixels_that_are_not_scaled(path: str) -> None:
 def test_c6_pixels_that_are_scaled_twice_by_the_model(path: str) -> None:
     report = rs.diagnose(fed(path), path, network(first=[keras.layers.Rescaling(1 / 255)]))
     assert codes(report, least="warning") == ["T025"]
-    assert "the model divides it again" in report.findings[0].message
+    assert "the model scales it again" in report.findings[0].message
 
 
 def test_c6_numbers_far_apart() -> None:

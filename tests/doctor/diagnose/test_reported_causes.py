@@ -144,3 +144,37 @@ def test_labels_of_places_that_the_loss_leaves_out(padding: int, *, named: bool)
     loader = torch.utils.data.DataLoader(torch.utils.data.TensorDataset(ids, tags), batch_size=20, shuffle=True)
     report = found(loader, model=Tagger(), loss=torch.nn.CrossEntropyLoss())
     assert ("T011" in codes(report)) is named, wrong(report)
+
+
+@pytest.mark.parametrize("squeezes", [True, False])
+def test_a_loss_of_ones_own_is_tried_out(*, squeezes: bool) -> None:
+    torch = pytest.importorskip("torch")
+
+    def mae(output: Any, target: Any) -> Any:
+        return ((output.squeeze(1) if squeezes else output) - target).abs().mean()
+
+    rows = torch.utils.data.TensorDataset(torch.from_numpy(ROWS), torch.from_numpy(ROWS.sum(axis=1)))
+    loader = torch.utils.data.DataLoader(rows, batch_size=20, shuffle=True)
+    report = found(loader, model=torch.nn.Linear(8, 1), loss=mae)
+    assert ("T014" in codes(report)) is not squeezes, wrong(report)
+
+
+@pytest.mark.parametrize(("last", "named"), [("sigmoid", True), ("nothing", False), ("normalised", False)])
+def test_a_sigmoid_in_forward_before_a_loss_that_has_one(last: str, *, named: bool) -> None:
+    torch = pytest.importorskip("torch")
+
+    class Squashing(torch.nn.Module):  # type: ignore[misc,name-defined] # PyTorch has no types here
+        def __init__(self) -> None:
+            super().__init__()
+            self.layers = torch.nn.Sequential(torch.nn.Linear(8, 16), torch.nn.LayerNorm(16), torch.nn.Linear(16, 1))
+            self.plain = torch.nn.Linear(8, 1)
+
+        def forward(self, rows: Any) -> Any:
+            if last == "normalised":
+                return self.layers(rows)
+            return torch.sigmoid(self.plain(rows)) if last == "sigmoid" else self.plain(rows)
+
+    rows = torch.utils.data.TensorDataset(torch.from_numpy(ROWS), torch.from_numpy((CLASSES > 1).astype("f4")[:, None]))
+    loader = torch.utils.data.DataLoader(rows, batch_size=20, shuffle=True)
+    report = found(loader, model=Squashing(), loss=torch.nn.BCEWithLogitsLoss())
+    assert ("T013" in codes(report)) is named, wrong(report)

@@ -20,7 +20,7 @@ from recordsmith.doctor.diagnose.models.probe import (
     short_reason,
 )
 from recordsmith.doctor.diagnose.observing.batch import Batch, Values
-from recordsmith.doctor.diagnose.observing.model_facts import ModelFacts
+from recordsmith.doctor.diagnose.observing.model_facts import ModelFacts, OutputFacts
 
 __all__ = ["TorchProbe", "TorchTrainer"]
 
@@ -100,6 +100,7 @@ class TorchProbe(ModelProbe):
         if not hasattr(answer, "detach"):
             return ModelFacts("torch", **known)
         known["output"] = output_facts(answer.detach().cpu().float().numpy())
+        known["activation"] = known["activation"] or self._squashes(batch, device, known["output"])
         if self._loss is not None and batch.target:
             target = _tensors(batch.given[1], batch.target, _LOOKED_AT_ROWS, device)
             try:
@@ -108,12 +109,43 @@ class TorchProbe(ModelProbe):
                     self._loss(answer, target)
             except Exception as error:  # noqa: BLE001 - as above
                 known["loss_refusal"] = short_reason(error)
+            else:
+                known["pairs_rows"] = _pairs_rows(self._loss, answer, target)
         return ModelFacts("torch", **known)
+
+    def _squashes(self, batch: Batch, device: Any, output: OutputFacts) -> str:
+        """Return "sigmoid" if outputs stay between 0 and 1 for inputs that are a hundred times larger, and differ more.
+
+        The layer may be a function in `forward`, which no list of layers shows. Raw scores would grow with the inputs.
+        """
+        import torch
+
+        inputs = _tensors(batch.given[0], batch.inputs, _LOOKED_AT_ROWS, device)
+        if not 0 <= output.min <= output.max <= 1 or output.sums_to_one or not output.finite:
+            return ""
+        if not isinstance(inputs, torch.Tensor) or not inputs.is_floating_point():
+            return ""
+        try:
+            with torch.no_grad():
+                answers = torch.cat([called(self._model, inputs * times) for times in (100, -100)])
+        except Exception:  # noqa: BLE001 - a model that refuses such inputs: nothing is known then
+            return ""
+        low, high = float(answers.min()), float(answers.max())
+        return "sigmoid" if low >= 0 and high <= 1 and high - low > max(0.5, output.max - output.min) else ""
 
     def trainer(self) -> Trainer | None:
         """Return what trains the copy."""
         learnt = any(one.requires_grad for one in self._model.parameters())
         return TorchTrainer(self._model, self._loss) if self._loss is not None and learnt else None
+
+
+def _pairs_rows(loss: Any, answer: Any, target: Any) -> bool:
+    """Whether a loss changes if targets change places: one that compares all with all does not."""
+    try:
+        given, moved = float(loss(answer, target)), float(loss(answer, target.roll(1, 0)))
+    except Exception:  # noqa: BLE001 - several targets, or a loss for other shapes: nothing is known then
+        return False
+    return abs(given - moved) > 1e-4 * max(abs(given), abs(moved))
 
 
 class TorchTrainer(Trainer):

@@ -105,6 +105,7 @@ class ModelFacts:
         loss: its loss; None where none is known.
         refusal: what the model said when it was given the first batch; empty if it took it.
         loss_refusal: what the loss said.
+        pairs_rows: the loss is another one if targets change places: each is compared with its own row.
         output: what it answered.
         first_layer: the first layer with weights that saw values.
         embeddings: every embedding that saw ids.
@@ -129,6 +130,7 @@ class ModelFacts:
     loss: LossFacts | None = None
     refusal: str = ""
     loss_refusal: str = ""
+    pairs_rows: bool = False
     output: OutputFacts | None = None
     first_layer: FirstLayerFacts | None = None
     embeddings: tuple[FirstLayerFacts, ...] = ()

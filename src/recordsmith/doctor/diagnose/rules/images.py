@@ -74,7 +74,7 @@ def scaled_twice(observed: Observations) -> Iterator[Finding]:
             continue
         layer = observed.model.first_layer if observed.model is not None else None
         low = 0.2 / 255 if column.image is not None else 0.9 / 255
-        if column.min >= 0 and low < column.max <= limit:
+        if column.min >= -limit and low < max(-column.min, column.max) <= limit:
             yield scaled_twice.finding(
                 f"{begin(column)} holds pixels from {column.min:g} to {column.max:.4f}: divided by 255 twice.",
                 location=at(column),
@@ -87,13 +87,6 @@ def scaled_twice(observed: Observations) -> Iterator[Finding]:
                 f"layer {layer.name!r} sees {layer.min:.4g} to {layer.max:.4g}.",
                 location=at(column),
                 advice="Remove the Rescaling layer from the model, or the scaling from the pipeline.",
-            )
-        elif layer.min >= 0 and low < layer.max <= limit:
-            yield scaled_twice.finding(
-                f"{begin(column)} arrives as {column.min:g} to {column.max:g}, and the model divides it again: "
-                f"the layer {layer.name!r} sees {layer.min:g} to {layer.max:.4f}.",
-                location=at(column),
-                advice="Remove the Rescaling layer from the model, or the division from the pipeline.",
             )
 
 

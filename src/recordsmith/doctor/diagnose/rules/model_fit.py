@@ -317,7 +317,7 @@ def target_shape(observed: Observations) -> Iterator[Finding]:
             advice="The last recurrent layer returns all steps: leave out return_sequences=True.",
             corrected="keras.layers.LSTM(units)",
         )
-    if model.framework != "torch":
+    if model.framework != "torch" or model.pairs_rows:
         return
     column = len(output) == 2 and output[1] == 1 and not flat
     if model.loss.kind != "regression" or not (column or (len(output) == 1 and flat == (1,))):

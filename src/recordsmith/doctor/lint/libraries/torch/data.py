@@ -66,7 +66,13 @@ def _is_given(value: Value | None) -> bool:
 
 def _is_map_style(dataset: Value | None) -> bool:
     if isinstance(dataset, Object):
-        return "__getitem__" in dataset.program_class.members
+        member = dataset.program_class.members.get("__getitem__")
+        given = member.definition if isinstance(member, Function) else None
+        if isinstance(given, ast.FunctionDef) and len(given.args.args) == 2:
+            index = given.args.args[1].arg
+            if not any(isinstance(node, ast.Name) and node.id == index for node in ast.walk(given)):
+                return False  # rows that do not depend on their number are made up, and have no order
+        return member is not None
     known = ("torch.utils.data.TensorDataset", "torch.utils.data.ConcatDataset", "torchvision.datasets.")
     return isinstance(dataset, Call) and dataset.name.startswith(known)
 

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 
 from recordsmith.doctor.lint.interpreter.values import Call, Item, Literal, Object, Value
-from recordsmith.doctor.lint.libraries.control_flow import function_of
+from recordsmith.doctor.lint.libraries.control_flow import function_of, statement_of
 from recordsmith.doctor.lint.libraries.tensorflow.pipelines import Pipeline
 from recordsmith.doctor.lint.libraries.torch.data import base_dataset, split_of
 from recordsmith.doctor.lint.libraries.torch.transforms import (
@@ -62,7 +62,12 @@ def _trains(program: Program, pipeline: Pipeline) -> bool:
 
 def augmented_in_torch(program: Program) -> Iterator[tuple[Call, Pipeline, str, bool]]:
     """Yield what changes validation or test data at random: the place, the loader, its name, whether it is a split."""
+    read = {node.id for node in program.source.nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
     for pipeline in torch_loaders(program):
+        made = statement_of(pipeline.source.call.expression) if pipeline.source.call is not None else None
+        match made:
+            case ast.Assign(targets=[ast.Name(id=name)]) if name not in read and program.uses:
+                continue  # other data is used, and this is not
         if not program.is_for_testing(pipeline) or any("tta" in name.lower() for name in pipeline.all_names):
             continue
         call = pipeline.source.call

@@ -49,7 +49,6 @@ _EXPLAINED_FOR_SAME: dict[str, tuple[str, ...]] = {
     "T029": ("T030",),
     "T035": ("T028", "T030"),
 }
-_OF_SPEED = ("T054", "T055", "T070")
 _OF_TRAINING = ("T080", "T081", "T082", "T083", "T084")
 
 
@@ -75,5 +74,4 @@ def without_consequences(findings: Iterable[Finding]) -> list[Finding]:
             or any((code, feature) in places for code in _EXPLAINED_FOR_SAME.get(finding.code, ()))
         )
 
-    left = [finding for finding in every if not explained(finding)]
-    return sorted(left, key=lambda finding: finding.code in _OF_SPEED)  # what is slow still learns
+    return [finding for finding in every if not explained(finding)]

@@ -139,7 +139,7 @@ def _findings(programs: list[Program], judge: Judge[Program]) -> list[Finding]:
             path = where.path and os.path.normpath(where.path)
             key = (finding.code, path, where.cell, where.line, where.column, where.feature)
             found.setdefault(key, finding)
-    return sorted(found.values(), key=lambda finding: finding.code == "P099")  # what was found comes first
+    return list(found.values())
 
 
 def _facts_of(data: PathLike | Sequence[str] | DatasetFacts | None) -> DatasetFacts | None:

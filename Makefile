@@ -41,7 +41,7 @@ demo: $(STAMPS)/core $(STAMPS)/demo  ## Make, check, repair, train and explain, 
 	rm -rf build/demo
 	$(BIN)/recordsmith demo build/demo
 
-bench: $(STAMPS)/core $(STAMPS)/bench  ## Compare with TensorFlow and others: table, JSON and chart
+bench: $(STAMPS)/core $(STAMPS)/bench $(STAMPS)/peers  ## Compare with TensorFlow and others: table, JSON and chart
 	$(BIN)/python -m bench $(BENCH_ARGS)
 
 ##@ Working on it
@@ -115,6 +115,13 @@ $(STAMPS)/venv:
 $(STAMPS)/build $(STAMPS)/demo $(STAMPS)/test $(STAMPS)/lint $(STAMPS)/docs $(STAMPS)/bench: $(STAMPS)/%: pyproject.toml | $(STAMPS)/venv
 	@echo 'Installing what "$*" needs into $(VENV); the first time takes minutes.'
 	$(PIP_INSTALL) --group $*
+	touch $@
+
+# Peers for loading from object stores, without what they require: both want torchvision, whose wheel on PyPI is for
+# CUDA, and one of them an older transformers. What the benchmark uses of them needs only the small packages after them.
+$(STAMPS)/peers: pyproject.toml $(STAMPS)/bench
+	$(PIP_INSTALL) --no-deps 'litdata==0.2.*' 'mosaicml-streaming==0.13.*' \
+	  tifffile Brotli catalogue cramjam python-snappy xxhash zstd
 	touch $@
 
 # Without build isolation, so that cmake and nanobind stay where they are and only what changed is compiled again.

@@ -41,6 +41,11 @@ LOAD_FIRST_BATCH = 1.0
 FACTS = {"tab": 5.0}
 # Memory over half of the shards as a part of that over all: it does not grow.
 FACTS_FLAT = 0.8
+# Seconds from the start of the viewer's server to its first page, and to the first hits of a filter.
+VIEW_FIRST_PAGE = 1.0
+VIEW_FIRST_HITS = 1.0
+# Loading from an object store, shuffled, first and second epoch: times each of the others.
+REMOTE = 1.0
 # On the same Ray: times Ray Data's read_tfrecords and write_tfrecords.
 RAY_READ = 40.0
 RAY_WRITE = 20.0

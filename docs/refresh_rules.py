@@ -12,9 +12,9 @@ from recordsmith.terminal.reports.rule_text import FAMILIES, every_rule
 FOLDER = Path(__file__).resolve().parent / "rules"
 HEAD = """# Rules
 
-This page lists what `recordsmith check` (data), `recordsmith doctor` (code) and `rs.diagnose` (batches) look for. Each
-rule has a code and a name. `--select` and `--ignore` take codes, names and prefixes of codes. `recordsmith rule CODE`
-prints the text of a rule. A code is never reused for another rule.
+This page lists what `recordsmith check` (data), `recordsmith compare` (two datasets), `recordsmith doctor` (code) and
+`rs.diagnose` (batches) look for. Each rule has a code and a name. `--select` and `--ignore` take codes, names and
+prefixes of codes. `recordsmith rule CODE` prints the text of a rule. A code is never reused for another rule.
 
 | severity | meaning |
 |---|---|

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from bench.tasks import engines, facts, load, make, memory, random_access, read, startup, verify, write
+from bench.tasks import engines, facts, load, make, memory, random_access, read, remote, startup, verify, view, write
 
 if TYPE_CHECKING:
     from bench.results import Section
@@ -22,6 +22,8 @@ TASKS: dict[str, Callable[[Context], Section]] = {
     "load": load.run,
     "facts": facts.run,
     "engines": engines.run,
+    "view": view.run,
+    "remote": remote.run,
 }
 # Tasks that have inputs of their own.
-WITHOUT_DATASETS = {"make"}
+WITHOUT_DATASETS = {"make", "view"}

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from recordsmith import augment
     from recordsmith.checking.check import check
     from recordsmith.columns import ByteColumn, PackedColumn, Ragged, ShapedColumn, SparseColumn
+    from recordsmith.comparing.compare import compare
     from recordsmith.copying.copied_dataset import CopiedDataset
     from recordsmith.copying.copy import copy
     from recordsmith.dataset import infer_schema
@@ -109,6 +110,7 @@ _SOURCES = {
     "Vocabulary": "text",
     "augment": "augment:",
     "check": "checking.check",
+    "compare": "comparing.compare",
     "copy": "copying.copy",
     "decode_example": "records.example",
     "decode_sequence_example": "records.example",
@@ -163,6 +165,7 @@ __all__ = [  # noqa: RUF022 - in the order in which people meet them
     "SparseColumn",
     "PackedColumn",
     "check",
+    "compare",
     "repair",
     "RepairResult",
     "lint",

@@ -7,6 +7,7 @@ number. No generator is advanced from row to row, so nothing depends on how the 
 from __future__ import annotations
 
 import hashlib
+from functools import lru_cache
 from typing import TypeAlias
 
 import numpy as np
@@ -21,6 +22,7 @@ _FIRST = np.uint64(0xBF58476D1CE4E5B9)
 _SECOND = np.uint64(0x94D049BB133111EB)
 
 
+@lru_cache(maxsize=1024)
 def stream_key(seed: int, purpose: str) -> int:
     """Return the 64-bit key of one kind of choice, so that the choices of one seed have nothing to do with each other.
 

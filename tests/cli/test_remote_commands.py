@@ -2,6 +2,10 @@
 
 import json
 import os
+import signal
+import subprocess
+import sys
+import time
 
 import pytest
 from click.testing import CliRunner
@@ -9,6 +13,7 @@ from click.testing import CliRunner
 import recordsmith as rs
 from recordsmith.cli.program import main
 from tests.storage.ranged.remote_data import ROWS, upload, write_rows
+from tests.storage.servers.faulty_proxy import Fault
 from tests.storage.servers.s3_servers import SECRET_KEY
 
 pytest.importorskip("obstore")
@@ -78,3 +83,35 @@ def test_the_cache_is_shown_and_emptied(places):
     assert full["bytes"] <= full["limit"]
     assert "removed" in run("cache", "--empty")
     assert json.loads(run("cache", "--format", "json"))["blocks"] == 0
+
+
+def test_an_upload_of_the_index_of_a_local_file_is_refused(places):
+    local, _ = places
+    result = CliRunner().invoke(main, ["index", local, "--upload"])
+    assert result.exit_code == 2
+    assert "only for files in an object store" in result.output
+
+
+@pytest.mark.parametrize("url", ["s3://", "s3:///data", "gs://"])
+def test_a_url_without_a_bucket_explains_itself(url, places):
+    result = CliRunner().invoke(main, ["show", url])
+    assert result.exit_code == 2
+    assert "names no bucket" in result.output
+    assert f"{url.partition(':')[0]}://bucket/folder" in result.output
+
+
+def test_ctrl_c_ends_a_check_that_waits_for_the_network(tmp_path, s3_url, faulty_proxy, monkeypatch):
+    monkeypatch.setenv("RECORDSMITH_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "indexes"))
+    monkeypatch.setenv("RECORDSMITH_REMOTE_TIMEOUT", "300")
+    upload(write_rows(tmp_path / "data"), s3_url)
+    faulty_proxy.fail(Fault("stall", seconds=200), times=10_000, method="GET", path=".tfrecord-0")
+    command = [sys.executable, "-m", "recordsmith", "check", s3_url]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as checking:
+        while not any(method == "GET" and ".tfrecord-0" in path for method, path in faulty_proxy.requests):
+            time.sleep(0.1)
+        time.sleep(1)  # until all threads wait
+        checking.send_signal(signal.SIGINT)
+        _, said = checking.communicate(timeout=100)  # which is far below what the connection is stalled for
+    assert checking.returncode not in (0, 1)
+    assert b"Traceback" not in said

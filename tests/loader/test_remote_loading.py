@@ -245,22 +245,38 @@ except KeyboardInterrupt:
     assert done.returncode == 7
 
 
-def test_a_forked_process_is_told_instead_of_hanging(remote):
-    ds = rs.open(remote)
-    assert len(ds) == ROWS
+def test_a_forked_process_reads_too_and_so_does_its_child(remote):
+    assert len(rs.open(remote)) == ROWS
     forget()
     reading, writing = os.pipe()
-    child = os.fork()
-    if child == 0:
-        try:
-            rs.open(remote)
-        except BaseException as error:  # noqa: BLE001 - whatever it is, the parent looks at it
-            os.write(writing, str(error).encode())
+    if (child := os.fork()) == 0:
+        numbers = fed(rs.open(remote).batch(64))
+        forget()
+        if (grandchild := os.fork()) == 0:
+            numbers += fed(rs.open(remote).batch(64))
+            os.write(writing, str(sorted(numbers) == sorted([*range(ROWS), *range(ROWS)])).encode())
+            os._exit(0)
+        os.waitpid(grandchild, 0)
         os._exit(0)
-    os.waitpid(child, 0)
-    assert b"cannot be used in a forked process" in os.read(reading, 10_000)
-    os.close(reading)
     os.close(writing)
+    os.waitpid(child, 0)
+    assert os.read(reading, 100) == b"True"
+    os.close(reading)
+    assert sorted(fed(rs.open(remote).batch(64))) == list(range(ROWS))
+
+
+def test_workers_of_a_data_loader_read_by_default(remote):
+    torch = pytest.importorskip("torch")
+    loader = rs.open(remote).shuffle(seed=2).batch(50)
+    expected = fed(loader)
+    forget()
+    assert torch.utils.data.get_worker_info() is None
+    data = torch.utils.data.DataLoader(
+        loader.to_torch(), batch_size=None, num_workers=2, multiprocessing_context="fork"
+    )
+    loader.set_epoch(0)
+    numbers = [number for batch in data for number in batch["n"].tolist()]
+    assert numbers == expected
 
 
 def test_damaged_blocks_of_the_cache_are_fetched_again(local, remote, tmp_path):

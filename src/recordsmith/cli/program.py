@@ -12,6 +12,7 @@ import click
 from recordsmith.cli.closed_pipes import survive_closed_pipes
 from recordsmith.cli.commands.cache import cache
 from recordsmith.cli.commands.check import check
+from recordsmith.cli.commands.compare import compare
 from recordsmith.cli.commands.completion import complete_paths, completion
 from recordsmith.cli.commands.copy import copy
 from recordsmith.cli.commands.demo import demo
@@ -24,6 +25,7 @@ from recordsmith.cli.commands.repair import repair
 from recordsmith.cli.commands.rule import rule
 from recordsmith.cli.commands.schema import schema
 from recordsmith.cli.commands.show import show
+from recordsmith.cli.commands.view import view
 from recordsmith.cli.interrupts import Interrupts
 from recordsmith.cli.termination import TerminatedError, ends_cleanly
 from recordsmith.errors import RecordsmithError, did_you_mean
@@ -38,7 +40,9 @@ _INTERRUPTED = 130  # as shells say it: 128 and the signal's number
 # What other programs call it.
 _OTHER_WORDS = {
     "cat": "show",
+    "browse": "view",
     "convert": "make",
+    "diff": "compare",
     "create": "make",
     "fix": "repair",
     "head": "show",
@@ -52,7 +56,6 @@ _OTHER_WORDS = {
     "validate": "check",
     "verify": "check",
     "version": "--version",
-    "view": "show",
     "write": "make",
 }
 
@@ -142,9 +145,11 @@ def main(*, debug: bool) -> None:  # Program.invoke reads the option
 main.add_command(demo)
 main.add_command(make)
 main.add_command(show)
+main.add_command(view)
 main.add_command(schema)
 main.add_command(index)
 main.add_command(check)
+main.add_command(compare)
 main.add_command(repair)
 main.add_command(doctor)
 main.add_command(diagnose)

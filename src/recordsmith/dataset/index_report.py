@@ -12,8 +12,9 @@ from recordsmith.dataset.payload_reading import refuse_pipe
 from recordsmith.errors import RecordsmithError
 from recordsmith.records.index import ShardIndex, cached_index, export_index, keep_index, load_index, upload_index
 from recordsmith.storage.ranged.opening import is_ranged
+from recordsmith.storage.ranged.web_files import is_web
 
-__all__ = ["IndexedFile", "export_indexes", "index_files", "keep_index_of", "keep_indexes"]
+__all__ = ["IndexedFile", "export_indexes", "index_files", "is_uploadable", "keep_index_of", "keep_indexes"]
 
 TextFormat = Literal["dali", "vahidk"]
 
@@ -47,11 +48,20 @@ def index_files(paths: Sequence[str | os.PathLike[str]], split: str | None = Non
     return files
 
 
+def is_uploadable(file: str) -> bool:
+    """Say whether the index of a file can be stored beside it in an object store; web servers are only read.
+
+    >>> is_uploadable("s3://bucket/a.tfrecord"), is_uploadable("https://host/a.tfrecord"), is_uploadable("a.tfrecord")
+    (True, False, False)
+    """
+    return is_ranged(file) and not is_web(file)
+
+
 def keep_index_of(file: str, *, rebuild: bool = False, upload: bool = False) -> IndexedFile:
     """Put the index of a file into the cache, unless it is there and fits; with `upload` beside a remote one too."""
     cached = None if rebuild else cached_index(file)
     found, place = cached or keep_index(file)
-    if upload and is_ranged(file):
+    if upload and is_uploadable(file):
         place = upload_index(file, place)
     return _indexed(found, place, written=cached is None or place != cached[1])
 

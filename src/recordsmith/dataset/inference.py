@@ -13,6 +13,7 @@ from recordsmith.errors import SchemaError
 from recordsmith.records.compression import reading_compression
 from recordsmith.schema import Bytes, Feature, Scalar, Schema, Steps, Tensor, Text
 from recordsmith.schema.features.numeric import DTypeName
+from recordsmith.storage.ranged.opening import announce_starts
 from recordsmith.wording.numbers import count_text
 
 __all__ = [
@@ -148,6 +149,7 @@ def sample_census(files: Sequence[str], compression: str | None = "auto", *, ver
     step = max(1, len(files) // _SAMPLED_FILES)
     sampled = list(files[::step])
     bytes_per_file = max(1 << 16, _SAMPLED_BYTES // max(1, len(sampled)))
+    announce_starts(sampled, bytes_per_file)
     # Damage is met again when the records are read, after those before it have been delivered.
     census = take_census(sampled, compression, bytes_per_file=bytes_per_file, verify=verify, stop_at_damage=True)
     if len(sampled) == len(files):

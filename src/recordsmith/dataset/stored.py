@@ -29,6 +29,7 @@ from recordsmith.records.core_failures import StaleIndexError
 from recordsmith.records.index import ShardIndex, StoredOffsets, forget_index, load_index
 from recordsmith.schema import Schema
 from recordsmith.schema.native import compile_plan
+from recordsmith.storage.ranged.block_cache import cache_size, limit_cache
 from recordsmith.storage.ranged.opening import is_ranged
 from recordsmith.wording.numbers import count_text
 from recordsmith.workers.forking import in_own_process
@@ -62,6 +63,7 @@ class StoredDataset:
         compression: str | None = "auto",
         verify: bool = True,
         rows: range | None = None,
+        cache: int | None = None,
     ) -> None:
         self._layout = layout
         self._given_schema = schema if schema is not None else layout.schema
@@ -73,6 +75,8 @@ class StoredDataset:
         self._table: PlaceTable | None = None
         self._content: tuple[int, ...] | None = None  # of the files, once they were indexed, also elsewhere
         self._compressed = CompressedShards(verify=verify)
+        self._cache = cache  # bytes; None: as the environment says
+        self._limit_cache()
 
     @classmethod
     def open(
@@ -83,10 +87,12 @@ class StoredDataset:
         schema: Schema | None = None,
         compression: str | None = "auto",
         verify: bool = True,
+        cache: int | str | None = None,
     ) -> Self:
         """Open a file, folder, glob or list of them."""
+        limit = None if cache is None else cache_size(cache, "cache")
         layout = find_layout(paths).select(split)
-        return cls(layout, schema=schema, compression=compression, verify=verify)
+        return cls(layout, schema=schema, compression=compression, verify=verify, cache=limit)
 
     # --- what it is ---
 
@@ -261,6 +267,14 @@ class StoredDataset:
     def __getstate__(self) -> dict[str, Any]:
         """Leave out what belongs to this process, for another one to find again: open files and mapped memory."""
         return {**vars(self), "_table": None, "_compressed": CompressedShards(verify=self._verify)}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        self._limit_cache()
+
+    def _limit_cache(self) -> None:
+        if self._cache is not None:
+            limit_cache(self.files, self._cache)
 
     def _like(self, **changes: Any) -> Self:
         """Return the same dataset with some attributes changed; what was learnt about the files is shared."""

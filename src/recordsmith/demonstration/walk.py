@@ -111,7 +111,8 @@ class _Walk:
         self._say(
             "text",
             f"In {self._folder}: report.html and diagnosis.html for the browser, the dataset in data/, the images in "
-            "photos/, train_broken.py. Try `recordsmith show data` there, and `recordsmith rule P001`.",
+            "photos/, train_broken.py. Try `recordsmith view data` there, which shows the records in the browser, "
+            "`recordsmith show data`, and `recordsmith rule P001`.",
         )
 
     def _diagnose(self) -> None:

@@ -32,7 +32,9 @@ from recordsmith.facts.from_core.survey_places import FilePlaces
 from recordsmith.facts.similar_images import SimilarImages
 from recordsmith.facts.survey_files import SurveyedFiles, find_files
 from recordsmith.schema import Schema
-from recordsmith.storage.ranged.opening import file_size, is_file
+from recordsmith.storage.objects.interruptible import interruptible
+from recordsmith.storage.ranged.opening import file_size, is_file, is_ranged
+from recordsmith.storage.ranged.requests import stopped_by_ctrl_c
 from recordsmith.workers.progress_display import OnPhase
 from recordsmith.workers.threads import default_workers, in_order, thread_pool
 
@@ -182,23 +184,27 @@ def _count(
     def report(done: int) -> None:
         progress("checking", min(done, in_all), in_all)
 
-    counted = _core.survey(
-        [
-            _core.SurveyFile(file, names.index(split or ""))
-            for file, split in zip(found.files, found.splits, strict=True)
-        ],
-        expectations_of(schema),
-        provenance=_provenance(found),
-        options=_core.SurveyOptions(
-            threads=workers,
-            records_per_file=records,
-            unit_bytes=_UNIT_BYTES,
-            digests_in_memory=_DIGESTS_IN_MEMORY,
-            temporary_folder=tempfile.gettempdir(),
-            frames_only=frames_only,
-        ),
-        progress=report,
-    )
+    def count() -> _core.SurveySummary:
+        return _core.survey(
+            [
+                _core.SurveyFile(file, names.index(split or ""))
+                for file, split in zip(found.files, found.splits, strict=True)
+            ],
+            expectations_of(schema),
+            provenance=_provenance(found),
+            options=_core.SurveyOptions(
+                threads=workers,
+                records_per_file=records,
+                unit_bytes=_UNIT_BYTES,
+                digests_in_memory=_DIGESTS_IN_MEMORY,
+                temporary_folder=tempfile.gettempdir(),
+                frames_only=frames_only,
+            ),
+            progress=report,
+        )
+
+    with stopped_by_ctrl_c():
+        counted = interruptible(count) if any(map(is_ranged, found.files)) else count()
     report(in_all)
     return counted
 
@@ -228,11 +234,12 @@ def _shards(
         shards = []
         in_all = sum(file_size(file) for file in found.files if is_file(file))
         done = 0
-        for one in in_order(pool, shard, range(len(found.files)), ahead=2 * workers):
-            shards.append(one)
-            done += one.bytes
-            if one.sha256 is not None:
-                progress("verifying", min(done, in_all), in_all)
+        with stopped_by_ctrl_c():
+            for one in in_order(pool, shard, range(len(found.files)), ahead=2 * workers):
+                shards.append(one)
+                done += one.bytes
+                if one.sha256 is not None:
+                    progress("verifying", min(done, in_all), in_all)
         return tuple(shards)
 
 

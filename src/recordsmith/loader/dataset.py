@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,6 +17,9 @@ from recordsmith.loader.order.labels import class_counts
 from recordsmith.loader.plan import Plan, plan_of
 from recordsmith.loader.verbs import Verbs
 from recordsmith.schema import Schema
+
+if TYPE_CHECKING:
+    from recordsmith.viewer.notebook import View
 
 __all__ = ["Dataset", "open_dataset"]
 
@@ -77,6 +80,16 @@ class Dataset(Verbs[Loader[Row], Loader[Row], Loader[Pair]], StoredDataset):
         """
         return class_weights(class_counts(self, feature))
 
+    def view(self) -> View:
+        """Show the dataset in the browser. Needs the extra "view".
+
+        The viewer runs in the background until `.stop()` of the result, or until the program ends. A notebook shows it
+        in a frame; elsewhere open its `.url`.
+        """
+        from recordsmith.viewer.notebook import view_dataset
+
+        return view_dataset(self)
+
 
 def open_dataset(
     path: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
@@ -85,6 +98,7 @@ def open_dataset(
     schema: Schema | None = None,
     compression: str | None = "auto",
     verify: bool = True,
+    cache: int | str | None = None,
 ) -> Dataset:
     """Open TFRecords: a file, a folder, a glob, a URL, or a list of these.
 
@@ -97,6 +111,8 @@ def open_dataset(
         schema: what is in a record; None: the schema beside the files, or one inferred from the first records.
         compression: "auto" detects it from the content of each file; or None, "gzip" or "zlib".
         verify: check the checksum of every record's data.
+        cache: how many bytes may be in the cache of remote files when more of this dataset is put into it, such as
+            "200GB"; 0 keeps nothing. None: RECORDSMITH_CACHE_LIMIT, or 16 GiB.
 
     >>> import recordsmith as rs
     >>> rs.open("no/such/data")
@@ -104,4 +120,4 @@ def open_dataset(
     FileNotFoundError: [Errno 2] There is no such file or folder: 'no/such/data'
     The folder 'no/such' cannot be read.
     """
-    return Dataset.open(path, split=split, schema=schema, compression=compression, verify=verify)
+    return Dataset.open(path, split=split, schema=schema, compression=compression, verify=verify, cache=cache)

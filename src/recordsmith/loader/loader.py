@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from recordsmith.loader.frameworks.to_jax import JaxBatches
     from recordsmith.loader.frameworks.to_keras import KerasBatches
     from recordsmith.loader.frameworks.to_torch import TorchBatches
+    from recordsmith.viewer.notebook import View
 
 __all__ = ["Loader", "Pair"]
 
@@ -218,6 +219,20 @@ class Loader(SelectVerb["Loader[Item_co]"], Verbs["Loader[Item_co]", "Loader[Any
         from recordsmith.loader.frameworks.to_jax import to_jax
 
         return to_jax(self._session, device=device, ahead=ahead)
+
+    def view(self, batches: int = 4) -> View:
+        """Show the next batches in the browser, beside the records that they come from. Needs the extra "view".
+
+        Images are shown as they arrive and as they are stored, with the targets and in the order of the batches. The
+        position of the loader does not change. The viewer runs in the background until `.stop()` of the result, or
+        until the program ends. A notebook shows it in a frame; elsewhere open its `.url`.
+
+        Args:
+            batches: how many batches are shown; at most 96 rows of them.
+        """
+        from recordsmith.viewer.notebook import view_loader
+
+        return view_loader(self, batches)
 
     def state(self) -> dict[str, Any]:
         """Return the position of the consumer, JSON-ready. Batches that were read ahead do not count.

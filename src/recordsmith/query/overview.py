@@ -22,7 +22,7 @@ from recordsmith.query.row_search import search_rows
 from recordsmith.query.where import Where, compile_where
 from recordsmith.schema import Feature, Schema
 
-__all__ = ["DatasetOverview", "FeatureOverview", "FileOverview", "RowOverview", "RowRange", "look_at"]
+__all__ = ["DatasetOverview", "FeatureOverview", "FileOverview", "RowOverview", "RowRange", "known_features", "look_at"]
 
 _SAMPLED_RECORDS = 100
 _SAMPLED_BYTES = 16 << 20
@@ -156,7 +156,7 @@ def look_at(
     if problems and not any(file.records for file in files):
         raise problems[0]
     census = _census(files, problems)
-    known = _features(census, declared)
+    known = known_features(census, declared)
     kept = _kept_features(known, features)
     condition = None if where is None else compile_where(where, _types(known))
     payloads = DatasetPayloads(files, problems)
@@ -221,7 +221,8 @@ def _census(files: Sequence[FileOverview], problems: list[RecordsmithError]) -> 
     return Census(0, False, {}, ())
 
 
-def _features(census: Census, declared: Schema | None) -> list[FeatureOverview]:
+def known_features(census: Census, declared: Schema | None) -> list[FeatureOverview]:
+    """Return the features that are declared or that some record has, in that order."""
     stored = {(facts.key, facts.in_steps): facts for facts in census.features}
     found = []
     for name, feature in (declared or {}).items():

@@ -3,29 +3,46 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+from functools import partial
+from typing import Any, Protocol
 
 import numpy as np
+import numpy.typing as npt
 
 from recordsmith.dataset.layout import DatasetLayout
 from recordsmith.dataset.payload_reading import FileOverview, StoredPayload
 from recordsmith.dataset.row_decoding import RowOverview
 from recordsmith.dataset.stored import StoredDataset
 from recordsmith.errors import PipelineError, RecordsmithError
-from recordsmith.query.where import Where
 from recordsmith.records.reader import RecordReader
 from recordsmith.schema import Feature, Schema, Steps
 
-__all__ = ["search_rows"]
+__all__ = ["Condition", "search_rows"]
 
 _BATCH = 1024
 
 
+class Condition(Protocol):
+    """What records are searched for, such as a compiled `--where`."""
+
+    @property
+    def names(self) -> Sequence[str]:
+        """The features that it looks at."""
+
+    def mask(self, columns: Mapping[str, Any], rows: int, /) -> npt.NDArray[np.bool_]:
+        """Say for each row of a batch whether it holds."""
+
+    def matches(self, row: Mapping[str, Any], /) -> bool:
+        """Say whether it holds for a row."""
+
+
 def search_rows(
     files: Sequence[FileOverview],
-    where: Where,
+    where: Condition,
     features: Mapping[str, Feature | None],
     decode: Callable[[StoredPayload], RowOverview],
+    *,
+    on_searched: Callable[[int], object] = lambda _: None,
 ) -> Iterator[int]:
     """Return the numbers of the records that fit, in order.
 
@@ -37,16 +54,23 @@ def search_rows(
         where: the condition.
         features: the types of the features, None where records disagree.
         decode: turns a payload into a row, where that has to be done singly.
+        on_searched: called now and then with the number of records that were looked at.
     """
     schema = _columns(where, features)
     start = 0
     for file in files:
         if file.records:
-            yield from (start + number for number in _in_file(file, where, schema, decode))
+            report = partial(_report, on_searched, start)
+            yield from (start + number for number in _in_file(file, where, schema, decode, report))
         start += file.records
+        on_searched(start)
 
 
-def _columns(where: Where, features: Mapping[str, Feature | None]) -> Schema | None:
+def _report(on_searched: Callable[[int], object], first: int, done: int) -> None:
+    on_searched(first + done)
+
+
+def _columns(where: Condition, features: Mapping[str, Feature | None]) -> Schema | None:
     """The schema of the features that the condition needs; None where columns cannot be had."""
     known = {name: features.get(name) for name in where.names}
     if not known or any(feature is None or isinstance(feature, Steps) for feature in known.values()):
@@ -55,7 +79,11 @@ def _columns(where: Where, features: Mapping[str, Feature | None]) -> Schema | N
 
 
 def _in_file(
-    file: FileOverview, where: Where, schema: Schema | None, decode: Callable[[StoredPayload], RowOverview]
+    file: FileOverview,
+    where: Condition,
+    schema: Schema | None,
+    decode: Callable[[StoredPayload], RowOverview],
+    on_searched: Callable[[int], object],
 ) -> Iterator[int]:
     done = 0  # records that columns have answered for
     if schema is not None and not file.damaged:
@@ -64,6 +92,7 @@ def _in_file(
                 matches = np.flatnonzero(where.mask(batch, rows)).tolist()
                 yield from (done + number for number in matches)
                 done += rows
+                on_searched(done)
         except PipelineError:
             raise  # the condition itself is at fault
         except RecordsmithError:
@@ -72,6 +101,8 @@ def _in_file(
             return
     with RecordReader(file.path) as reader:
         for number, payload in zip(range(file.records), reader, strict=False):
+            if number % _BATCH == 0:
+                on_searched(number)
             if number >= done:
                 row = decode(StoredPayload(number, file.path, number, payload))
                 if row.features is not None and _fits(
@@ -80,7 +111,7 @@ def _in_file(
                     yield number
 
 
-def _fits(values: dict[str, Any], where: Where, *, typed: bool) -> bool:
+def _fits(values: dict[str, Any], where: Condition, *, typed: bool) -> bool:
     try:
         return where.matches(values)
     except PipelineError:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, Literal, TypeVar, overload
 
@@ -22,7 +22,7 @@ from recordsmith import _core
 from recordsmith.errors import ChangedFileError, CompressionError, RecordsmithError
 from recordsmith.records.compression import reading_compression
 from recordsmith.storage.atomic_file import write_atomically
-from recordsmith.storage.objects import child_url, open_folder, split_url
+from recordsmith.storage.objects import ObjectFolder, child_url, open_folder, split_url
 from recordsmith.storage.publication import INDEX_FOLDER
 from recordsmith.storage.ranged.opening import file_size, is_ranged
 
@@ -43,6 +43,7 @@ __all__ = [
 ]
 
 _WORTH_KEEPING = 1 << 20  # bytes; a file below it is indexed in about a millisecond
+_READ_AT_ONCE = 32 << 20  # bytes of an index object
 _ATTEMPTS = 3  # to index a file that keeps changing
 FRAMING_BYTES = 16  # what a record takes beside its payload
 
@@ -265,10 +266,18 @@ def _download_index(url: str) -> bool:
     try:
         os.makedirs(os.path.dirname(target), exist_ok=True)
         with write_atomically(target) as temporary, open(temporary, "wb") as file:
-            file.writelines(open_folder(above).stream(f"{INDEX_FOLDER}/{name}.index"))
+            file.writelines(_index_object(open_folder(above), f"{INDEX_FOLDER}/{name}.index"))
     except OSError:
         return False  # there is none, or nowhere to put it
     return True
+
+
+def _index_object(folder: ObjectFolder, key: str) -> Iterable[bytes | memoryview]:
+    """Return the content of an index object: by one request, unless it is large."""
+    try:
+        return [folder.read(key, longest=_READ_AT_ONCE)[0]]
+    except RecordsmithError:  # among others, that it is larger
+        return folder.stream(key)
 
 
 def upload_index(url: str, index: str) -> str:

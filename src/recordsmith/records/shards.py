@@ -105,13 +105,11 @@ def looks_like_tfrecord(name: str) -> bool:
     return lowered.endswith(_SUFFIXES)
 
 
-def resolve_files(
-    paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]], *, download: bool = False
-) -> list[str]:
+def resolve_files(paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]]) -> list[str]:
     """Return the files that a path, a URL, a glob or a list of them stands for, sorted within each.
 
-    A folder is not looked into here (see `files_in`). Files of object stores stay URLs, unless they are to be
-    downloaded; of other remote files these are the local copies.
+    A folder is not looked into here (see `files_in`). Remote files that can be read by ranges stay URLs; of
+    others these are the local copies.
 
     >>> import tempfile, pathlib
     >>> folder = pathlib.Path(tempfile.mkdtemp())
@@ -120,8 +118,8 @@ def resolve_files(
     ['a-00000-of-00002', 'a-00001-of-00002']
     """
     if isinstance(paths, (str, bytes, os.PathLike)):
-        return _one_path(os.fsdecode(paths), download=download)
-    files = [file for path in paths for file in _one_path(os.fsdecode(path), download=download)]
+        return _one_path(os.fsdecode(paths))
+    files = [file for path in paths for file in _one_path(os.fsdecode(path))]
     if not files:
         raise RecordsmithError("The list of files is empty.", advice="Give at least one file, folder or glob.")
     return files
@@ -185,12 +183,12 @@ def missing_shards(count: int, existing: Collection[int], most: int) -> tuple[in
     return count - len(known), list(first)
 
 
-def _one_path(path: str, *, download: bool) -> list[str]:
+def _one_path(path: str) -> list[str]:
     file = in_force(path)
     if os.path.exists(file):
         return [os.path.abspath(file) if is_url(file) else file]
-    if is_ranged(path) and not download:
-        found = resolve(path)
+    found = resolve(path) if is_ranged(path) else None
+    if found is not None:
         return [found.url] if isinstance(found, RemoteFolder) else found
     if is_url(path):
         from recordsmith.storage.remote_files import fetched

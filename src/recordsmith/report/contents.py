@@ -21,7 +21,7 @@ class ReportContents:
     """Findings, and what they rest on.
 
     Attributes:
-        kind: "check" (data), "lint" (code) or "diagnose" (what a model would see).
+        kind: "check" (data), "compare" (two datasets), "lint" (code) or "diagnose" (what a model would see).
         findings: errors first, then warnings, then what is only worth knowing; by rule, and by place.
         facts: the facts about the data; None where no data was read.
         sections: more to show: images, histograms, tables, texts.
@@ -34,7 +34,7 @@ class ReportContents:
         known: how many findings are left out because a baseline knows them.
     """
 
-    kind: Literal["check", "lint", "diagnose"]
+    kind: Literal["check", "compare", "lint", "diagnose"]
     findings: tuple[Finding, ...] = ()
     facts: DatasetFacts | None = None
     sections: tuple[Section, ...] = ()

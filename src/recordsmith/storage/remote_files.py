@@ -32,7 +32,7 @@ from typing import Any
 from recordsmith.errors import RecordsmithError, import_extra
 from recordsmith.storage.atomic_file import write_atomically, write_text_atomically
 from recordsmith.storage.objects import without_secrets
-from recordsmith.wording.numbers import bytes_text
+from recordsmith.wording.numbers import bytes_text, count_text
 from recordsmith.workers.threads import in_order, thread_pool
 
 __all__ = ["cache_folder", "fetched"]
@@ -183,6 +183,11 @@ def _copies(url: str, storage: Any, paths: Sequence[str]) -> list[str]:
                 expected=bytes_text(needed),
                 advice="Choose a cache folder on a larger disk: RECORDSMITH_CACHE=/path.",
             )
+        if missing:
+            sys.stderr.write(
+                f"recordsmith: {without_secrets(url)}: {count_text(len(missing), 'file')} of {bytes_text(needed)} "
+                f"{'is' if len(missing) == 1 else 'are'} downloaded as a whole, because {_why(url)}.\n"
+            )
         with _shown(needed, len(missing)) as advance, thread_pool(_AT_ONCE) as pool:
             for size in in_order(pool, lambda one: one.fetch(storage), missing, ahead=2 * _AT_ONCE):
                 advance(size)
@@ -214,6 +219,15 @@ def _folder(url: str, path: str) -> Path:
     place, _, query = path.partition("?")
     above = f"{url.partition('://')[0]}://{os.path.dirname(place)}?{query}"
     return cache_folder() / hashlib.sha256(above.encode()).hexdigest()[:16]
+
+
+def _why(url: str) -> str:
+    """Say why a file is not read by ranges."""
+    if not _is_http(url):
+        return "this kind of storage is not read by ranges"
+    if "?" in url or "@" in url.partition("://")[2].partition("/")[0]:
+        return "its address contains a query or a password"
+    return "its server does not answer for parts of it with a strong ETag"
 
 
 def _name(path: str) -> str:

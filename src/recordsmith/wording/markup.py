@@ -14,7 +14,7 @@ from recordsmith.wording.visible_text import clipped
 
 __all__ = ["Child", "Markup", "element", "joined", "shown", "with_code"]
 
-_WITHOUT_END = frozenset({"br", "img", "meta", "input"})
+_WITHOUT_END = frozenset({"br", "img", "input", "link", "meta"})
 _NAME = re.compile(r"[a-zA-Z][a-zA-Z0-9-]*")
 _LONGEST = 2_000  # characters of one text that come from data
 

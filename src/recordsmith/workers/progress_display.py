@@ -44,7 +44,14 @@ class RunProgress(Protocol):
 
 
 _WORTH_SHOWING = 64 << 20  # bytes; less is done before a bar could be read
-_IN_BYTES = {"checking", "verifying", "repairing", "looking", "uploading"}  # phases that count bytes
+_IN_BYTES = {
+    "checking",
+    "comparing records",
+    "verifying",
+    "repairing",
+    "looking",
+    "uploading",
+}  # phases that count bytes
 _SECONDS_TO_FIRST_BAR = 0.5
 _SECONDS_TO_FIRST_LINE = 2.0
 _SECONDS_BETWEEN_LINES = 5.0

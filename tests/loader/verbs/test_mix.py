@@ -192,7 +192,7 @@ def test_a_source_cannot_be_removed_or_exchanged(tmp_path: Path):
 def test_random_changes_lose_and_repeat_nothing(tmp_path: Path, seed: int, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(mixing, "_WINDOW", 7)
     random = np.random.default_rng(seed)
-    stop = str(random.choice(["first", "all"]))
+    stop: Any = str(random.choice(["first", "all"]))
     datasets = [ds.shuffle(seed=seed) for ds in sources(tmp_path, *random.integers(10, 40, 4).tolist())]
 
     def built(count: int) -> Any:

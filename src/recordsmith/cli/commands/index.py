@@ -64,7 +64,7 @@ def index(
     again whenever the data changes. Both support only uncompressed files.
     """
     from recordsmith.cli.consoles import echo, echo_json, output_console, print_to
-    from recordsmith.dataset.index_report import export_indexes, index_files, keep_index_of
+    from recordsmith.dataset.index_report import export_indexes, index_files, is_uploadable, keep_index_of
     from recordsmith.run.engines.execution import Execution
     from recordsmith.terminal.results.index_table import index_json, index_line, index_summary, index_table
     from recordsmith.workers.progress_display import file_progress
@@ -81,6 +81,10 @@ def index(
     if engine != "local" and not cached:
         raise click.UsageError("--engine is only for recordsmith's own indexes.")
     files = index_files(paths, split)
+    if upload and not any(map(is_uploadable, files)):
+        raise click.UsageError(
+            "--upload is only for files in an object store. The index of a local file is stored beside it without it."
+        )
     execution = Execution.checked("", engine=engine, address=address, workers=1 if engine == "local" else None)
     console = output_console()
     done = []

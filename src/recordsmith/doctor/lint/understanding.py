@@ -53,6 +53,8 @@ def understood(program: Program) -> FollowedFile:
     models = {
         id(one.receiver) for one in program.calls if one.name in (".compile", ".fit") and one.receiver is not None
     }
+    uses = (one.model for one in model_uses(program.calls))
+    models |= {id(one) for one in uses if isinstance(one, Call) and one.name.startswith("keras.")}
     flows = {id(one.node) for one in program.calls if flow_of(one) is not None}
     trainings = [use for use in model_uses(program.calls) if use.role == "training"]
     fed = {id(use.inputs.node) for use in trainings if flow_of(use.inputs) is not None}

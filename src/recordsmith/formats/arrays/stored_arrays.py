@@ -12,7 +12,7 @@ import struct
 import zipfile
 import zlib
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from math import prod
 from typing import IO, Any, BinaryIO
@@ -79,13 +79,14 @@ class MemberStream:
     def __init__(self, column: StoredArray) -> None:
         self._column = column
         self._stream: IO[bytes] | None = None
+        self._opened = ExitStack()
 
     def next(self, rows: int) -> Array:
         """Return the next rows."""
         column = self._column
         with _archive_errors(column.file.path, column.member):
             if self._stream is None:
-                archive = zipfile.ZipFile(column.file.path)
+                archive = zipfile.ZipFile(self._opened.enter_context(opened(column.file)))
                 self._stream = archive.open(column.member or "")
                 read_header(self._stream)
             wanted = rows * column.row_bytes

@@ -10,7 +10,6 @@ All are one JSON object: {"format": "recordsmith-export", "version": 1, "kind": 
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -20,6 +19,7 @@ from recordsmith.records.described_splits import check_split_name
 from recordsmith.schema import Bytes, Feature, Image, Label, Scalar, Schema, Steps, Text
 from recordsmith.storage.json_descriptions import JsonObject, parse_json, read_bounded
 from recordsmith.storage.publication import in_force, public_path
+from recordsmith.storage.ranged.opening import is_file, is_ranged
 from recordsmith.wording.visible_text import json_text
 
 __all__ = ["METADATA_KEY", "SIDECAR", "TAR_MEMBER", "ExportedForm", "encoding_of", "form_beside"]
@@ -106,8 +106,8 @@ def form_beside(paths: Iterable[str]) -> ExportedForm | None:
     """Return the description beside exported files; None if they are not exported."""
     found = []
     for path in paths:
-        sidecar = in_force(public_path(path) + SIDECAR)
-        if not os.path.isfile(sidecar):
+        sidecar = path + SIDECAR if is_ranged(path) else in_force(public_path(path) + SIDECAR)
+        if not is_file(sidecar):
             return None
         found.append(ExportedForm.from_text(read_bounded(sidecar, _DOCUMENT), sidecar))
     return same_form(found)

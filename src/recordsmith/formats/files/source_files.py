@@ -12,7 +12,9 @@ from typing import Any, BinaryIO
 from recordsmith.errors import RecordsmithError, list_names
 from recordsmith.formats.files.folder_walk import walk_files
 from recordsmith.records.shards import resolve_files
-from recordsmith.storage.ranged.opening import is_ranged, open_object
+from recordsmith.storage.objects import without_secrets
+from recordsmith.storage.ranged.opening import is_folder, is_ranged, open_object, record_bytes, walk_folder
+from recordsmith.storage.ranged.remote_stream import open_stream
 
 __all__ = ["PathLike", "SourceFile", "check_unchanged", "describe_files", "find_files", "opened"]
 
@@ -48,8 +50,8 @@ class SourceFile:
 
     def compression(self) -> str | None:
         """Tell from its first bytes how the file is compressed: "gzip", "bz2", "zstd", "lz4", or None."""
-        with open(self.path, "rb") as file:
-            head = file.read(4)
+        with record_bytes(self.path) as read:
+            head = read(0, 4)
         return next((name for magic, name in _COMPRESSIONS if head.startswith(magic)), None)
 
 
@@ -63,16 +65,17 @@ def find_files(paths: PathLike | Iterable[PathLike], suffixes: Sequence[str], *,
     ['a.csv', 'b.csv']
     """
     files: list[SourceFile] = []
-    for path in resolve_files(paths, download=True):
-        if not os.path.isdir(path):
+    for path in resolve_files(paths):
+        if not is_folder(path):
             files.append(SourceFile.at(path))
             continue
         below = files_below(path, suffixes)
         if not below:
+            names = sorted(name for _, name in walk_folder(path)) if is_ranged(path) else sorted(os.listdir(path))
             raise RecordsmithError(
                 f"The folder contains no {kind} files.",
-                path=path,
-                found=list_names(sorted(os.listdir(path))) if os.listdir(path) else "an empty folder",
+                path=without_secrets(path),
+                found=list_names(names) if names else "an empty folder",
                 expected=f"files that end in {', '.join(suffixes)}",
                 advice="Pass the files, or a glob such as 'data/**/*'.",
             )
@@ -82,11 +85,11 @@ def find_files(paths: PathLike | Iterable[PathLike], suffixes: Sequence[str], *,
 
 def files_below(folder: str, suffixes: Sequence[str]) -> list[str]:
     """List the files below a folder that end in one of the suffixes, sorted, without hidden ones and those with "_"."""
-    return [
-        entry.path
-        for entry, name in walk_files(folder)
-        if entry.name.lower().endswith(tuple(suffixes)) and not is_hidden_or_metadata(name)
-    ]
+    if is_ranged(folder):
+        found = ((url, name) for url, name in walk_folder(folder))
+    else:
+        found = ((entry.path, name) for entry, name in walk_files(folder))
+    return [path for path, name in found if name.lower().endswith(tuple(suffixes)) and not is_hidden_or_metadata(name)]
 
 
 def is_hidden_or_metadata(name: str) -> bool:
@@ -114,22 +117,26 @@ def describe_files(files: Sequence[SourceFile]) -> Any:
 
 
 def check_unchanged(file: SourceFile) -> None:
-    """Raise if a file is not the one that was found. Of a remote file, the core reads one version only."""
-    if not is_ranged(file.path):
-        with opened(file):
-            pass
+    """Raise if a file is not the one that was found."""
+    with opened(file):
+        pass
 
 
 @contextlib.contextmanager
 def opened(file: SourceFile) -> Iterator[BinaryIO]:
     """Open a file that must still be the one that was found."""
-    with open(file.path, "rb") as stream:
-        facts = os.fstat(stream.fileno())
-        if (facts.st_size, facts.st_mtime_ns) != (file.size, file.modified):
+    is_remote = is_ranged(file.path)
+    with open_stream(file.path) if is_remote else open(file.path, "rb") as stream:
+        if is_remote:
+            now = SourceFile.at(file.path)  # from then on, requests are for that version only
+        else:
+            facts = os.fstat(stream.fileno())
+            now = SourceFile(file.path, facts.st_size, facts.st_mtime_ns)
+        if now != file:
             raise RecordsmithError(
                 "The file changed while the dataset was being made.",
-                path=file.path,
-                found=f"{facts.st_size} bytes",
+                path=without_secrets(file.path),
+                found=f"{now.size} bytes",
                 expected=f"the {file.size} bytes that it had at first, unchanged",
                 advice="Start again when no program writes to the file.",
             )

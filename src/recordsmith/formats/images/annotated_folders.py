@@ -26,6 +26,7 @@ from recordsmith.formats.files.folder_walk import is_system_name
 from recordsmith.formats.images.folder_layout import is_generic
 from recordsmith.formats.images.listing import FoundFile, Listing, readable_name
 from recordsmith.images import ImageHeader, read_header
+from recordsmith.storage.ranged.opening import file_size, record_bytes
 
 __all__ = ["is_annotation_json", "refuse_annotated", "refuse_annotation_file", "refuse_listed"]
 
@@ -152,12 +153,12 @@ def refuse_annotation_file(path: str) -> None:
 
 def head_and_tail(path: str) -> bytes:
     """Return the first and the last 64 KB of a file."""
-    with open(path, "rb") as file:
-        head = file.read(_HEAD_BYTES)
-        end = file.seek(0, os.SEEK_END)
-        if end > len(head):
-            file.seek(max(len(head), end - _HEAD_BYTES))
-            head += file.read()
+    size = file_size(path)
+    with record_bytes(path) as read:
+        head = read(0, _HEAD_BYTES)
+        if size > len(head):
+            begin = max(len(head), size - _HEAD_BYTES)
+            head += read(begin, size - begin)
     return head
 
 

@@ -10,6 +10,8 @@ from glob import glob, has_magic
 from recordsmith.errors import PipelineError
 from recordsmith.formats.files.folder_walk import is_system_name, walk_files
 from recordsmith.images import read_header
+from recordsmith.storage.ranged.listed_files import list_files as list_remote
+from recordsmith.storage.ranged.opening import is_ranged
 
 __all__ = ["FoundFile", "Listing", "list_files", "list_folder", "readable_name"]
 
@@ -74,6 +76,9 @@ def list_folder(
     (['b.jpg'], ['README'])
     """
     listing = Listing(folder)
+    if is_ranged(folder):
+        _list_remote(listing, depth)
+        return listing
     wanted = wanted or _may_be_image
     for entry, name in walk_files(folder, depth):
         if is_system_name(entry.name) or not wanted(entry):
@@ -81,6 +86,19 @@ def list_folder(
         else:
             listing.files.append(_found(entry, name))
     return listing
+
+
+def _list_remote(listing: Listing, depth: int | None) -> None:
+    """List a remote folder: files are taken by their names, since looking into each would be a request."""
+    for file in list_remote(listing.root):
+        parts = file.name.split("/")
+        if depth is not None and len(parts) > depth:
+            continue
+        is_image = os.path.splitext(file.name)[1].casefold() in _SUFFIXES
+        if not is_image or any(map(is_system_name, parts)):
+            listing.ignored.append(file.name)
+        else:
+            listing.files.append(FoundFile(file.url, file.name, file.size, file.version))
 
 
 def list_files(paths: Sequence[str]) -> Listing:

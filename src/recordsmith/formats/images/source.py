@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar, Literal
@@ -20,6 +20,10 @@ from recordsmith.formats.images.warnings import kept_image_warnings
 from recordsmith.formats.source import Chunk, Loaded, Reject, Source
 from recordsmith.images import ImageError, ImageHeader, Preparation, check_image, read_header
 from recordsmith.schema import Feature, Image, Label, Schema, Text
+from recordsmith.storage.objects.interruptible import interruptible_in_order
+from recordsmith.storage.ranged.listed_files import read_files, read_start
+from recordsmith.storage.ranged.opening import is_ranged
+from recordsmith.storage.ranged.requests import RemoteReadError
 from recordsmith.wording.numbers import count_text
 
 __all__ = ["images"]
@@ -258,7 +262,7 @@ class ImageSource(Source):
 
     @property
     def _is_folder(self) -> bool:
-        return len(self._paths) == 1 and os.path.isdir(self._paths[0])
+        return len(self._paths) == 1 and (is_ranged(self._paths[0]) or os.path.isdir(self._paths[0]))
 
     @cached_property
     def _listing(self) -> Listing:
@@ -306,7 +310,12 @@ class ImageSource(Source):
         """The headers of all images, or of so many of them as it takes, spread over the whole."""
         files = self._listing.files
         step = max(1, -(-len(files) // _MOST_HEADERS))
-        headers = Counter(header for file in files[::step] if (header := _header_of(file)) is not None)
+        looked_at = files[::step]
+        if is_ranged(files[0].path):
+            found: Iterable[ImageHeader | None] = interruptible_in_order(_header_of, looked_at, at_once=32)
+        else:
+            found = map(_header_of, looked_at)
+        headers = Counter(header for header in found if header is not None)
         if not headers:
             raise PipelineError(
                 "None of the files is an image.",
@@ -358,12 +367,15 @@ class ImageChunk(Chunk):
         encoded: list[bytes] = []
         loaded: list[Labelled] = []
         rejects: list[Reject] = []
+        contents = self._contents()
         for number, row in enumerate(self.rows, self.start):
             if row.problem is not None:
                 rejects.append(Reject(row.place or _place(row), number, self.features.label, row.problem))
                 continue
             try:
-                encoded.append(self._image(row))
+                encoded.append(self._image(next(contents)))
+            except RemoteReadError:
+                raise  # it says nothing about the image
             except (ImageError, OSError) as error:
                 reason = f"It cannot be read: {error.strerror}." if isinstance(error, OSError) else str(error)
                 rejects.append(Reject(_place(row), number, self.features.image, reason))
@@ -376,10 +388,22 @@ class ImageChunk(Chunk):
             columns[self.features.filename] = [readable_name(row.file.name) for row in loaded if row.file is not None]
         return Loaded(columns, len(loaded), _Places(loaded), rejects)
 
-    def _image(self, row: Labelled) -> bytes:
-        assert row.file is not None  # noqa: S101 - for the type checker: a row without a file has a problem
-        with open(row.file.path, "rb", buffering=0) as file:
-            data = file.read()
+    def _contents(self) -> Iterator[bytes | Exception]:
+        """Give the content of each image, or why it cannot be read; remote ones many at a time."""
+        files = [row.file for row in self.rows if row.problem is None and row.file is not None]
+        if files and is_ranged(files[0].path):
+            yield from read_files((file.path, file.size, file.modified) for file in files)
+            return
+        for file in files:
+            try:
+                with open(file.path, "rb", buffering=0) as opened:
+                    yield opened.read()
+            except OSError as error:
+                yield error
+
+    def _image(self, data: bytes | Exception) -> bytes:
+        if isinstance(data, Exception):
+            raise data
         prepared = self.preparation.prepare(data)
         if prepared is data and self.decode:
             check_image(data)
@@ -402,6 +426,8 @@ def _place(row: Labelled) -> str:
 
 def _header_of(file: FoundFile) -> ImageHeader | None:
     try:
+        if is_ranged(file.path):
+            return read_header(read_start(file.path, file.size, _HEADER_BYTES))
         with open(file.path, "rb", buffering=0) as opened:
             data = opened.read(_HEADER_BYTES)
             header = read_header(data)
@@ -409,6 +435,8 @@ def _header_of(file: FoundFile) -> ImageHeader | None:
                 opened.seek(0)
                 header = read_header(opened.read(_LONG_HEADER_BYTES))
             return header
+    except RemoteReadError:
+        raise
     except OSError:
         return None
 

@@ -33,6 +33,8 @@ from recordsmith.formats.tables.nested import leaf_names
 from recordsmith.formats.tables.options import TableOptions, table_options
 from recordsmith.schema import Label, Schema
 from recordsmith.storage.json_descriptions import parse_json
+from recordsmith.storage.ranged.opening import is_ranged
+from recordsmith.storage.ranged.remote_stream import open_stream
 
 __all__ = ["ParquetSource", "parquet"]
 
@@ -405,6 +407,8 @@ def _opened(file: SourceFile) -> Any:
             advice="Start again when no program writes to the file.",
         )
     with parquet_errors(file.path):
+        if is_ranged(file.path):  # the column chunks of a row group at once: single reads would wait for each
+            return reader.ParquetFile(open_stream(file.path), pre_buffer=True)
         return reader.ParquetFile(file.path, memory_map=False, pre_buffer=False, buffer_size=1 << 20)
 
 

@@ -18,6 +18,10 @@ from recordsmith.formats.tables.exact_numbers import exact_decimals
 from recordsmith.formats.tables.times import iso_text, time_numbers
 from recordsmith.images import ImageError, Preparation
 from recordsmith.schema import Bytes, Feature, Image, Label, Scalar, Schema, Tensor, Text
+from recordsmith.storage.atomic_file import is_url
+from recordsmith.storage.objects import child_url
+from recordsmith.storage.ranged.opening import is_ranged, open_object
+from recordsmith.storage.ranged.requests import RemoteReadError
 
 __all__ = ["KeptRows", "LoadingRules", "load_columns", "shortened", "string_array", "taken"]
 
@@ -266,8 +270,10 @@ def _images(array: Any, feature: Image, preparation: Preparation, folder: str, r
                 refuse(row, "The image is missing.", None)
         else:
             try:
-                data = value if isinstance(value, bytes) else _file_bytes(os.path.join(folder, value))
+                data = value if isinstance(value, bytes) else _file_bytes(folder, value)
                 image = preparation.prepare(data)
+            except RemoteReadError:
+                raise  # it says nothing about the row
             except ImageError as error:
                 refuse(row, str(error), value)
             except OSError as error:
@@ -276,6 +282,11 @@ def _images(array: Any, feature: Image, preparation: Preparation, folder: str, r
     return found
 
 
-def _file_bytes(path: str) -> bytes:
-    with open(path, "rb") as file:
-        return file.read()
+def _file_bytes(folder: str, name: str) -> bytes:
+    if not is_ranged(folder):
+        with open(os.path.join(folder, name), "rb") as file:
+            return file.read()
+    if name.startswith("/") or ".." in name.split("/") or is_url(name):  # a remote table names no files of this machine
+        raise FileNotFoundError(2, "It is not in the folder of the table", name)
+    remote = open_object(child_url(folder, name))
+    return remote.read(0, remote.size)

@@ -288,5 +288,5 @@ def _groups(samples: Iterable[Sample]) -> Iterator[tuple[list[Sample], int]]:
 
 
 def _is_compressed(file: SourceFile) -> bool:
-    with open(file.path, "rb") as stream:
+    with opened(file) as stream:
         return stream.read(6).startswith((b"\x1f\x8b", b"BZh", b"\xfd7zXZ\0", b"\x28\xb5\x2f\xfd"))

@@ -55,12 +55,13 @@ class RowMaker:
         """Give tasks; the records of remote files at their positions are fetched before a thread takes the task."""
         if not self._fetcher.is_remote:
             return tasks
-        order = self._plan.order
-        return self._ahead.over(
-            tasks,
-            lambda task: self._fetcher.announce(order.at(epoch, positions(task))),
-            lambda task: len(positions(task)) * self.record_bytes,
-        )
+
+        def announce(task: T) -> float:
+            needed = positions(task)
+            self._fetcher.announce(epoch, needed)
+            return len(needed) * self.record_bytes
+
+        return self._ahead.over(tasks, announce)
 
     def stop(self) -> None:
         """Let threads that wait for the network give up."""
@@ -68,7 +69,7 @@ class RowMaker:
 
     @cached_property
     def _ahead(self) -> ReadAhead:
-        return ReadAhead()
+        return self._fetcher.read_ahead()
 
     def between(self, epoch: int, first: int, last: int, memory: MemoryPart | None = None) -> Rows:
         """Return the rows of a run of positions, all of them put into a memory if one is given."""

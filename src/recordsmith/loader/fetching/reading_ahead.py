@@ -22,36 +22,36 @@ _MOST = MEMORY // 2
 
 
 class ReadAhead:
-    """How many bytes are announced ahead, over all epochs of an iteration.
+    """How many bytes are announced ahead, over all epochs of an iteration: at first, and at most.
 
     >>> announced = []
-    >>> [task for task in ReadAhead(first=2).over("abc", announced.append, lambda task: 1)], announced
+    >>> [task for task in ReadAhead(first=2).over("abc", lambda task: announced.append(task) or 1)], announced
     (['a', 'b', 'c'], ['a', 'b', 'c'])
     """
 
-    def __init__(self, first: int = _FIRST) -> None:
-        self._bytes = first
+    def __init__(self, first: int = _FIRST, most: int = _MOST) -> None:
+        self._bytes, self._most = first, most
         self._waits = waits()
 
-    def over(self, tasks: Iterable[T], announce: Callable[[T], object], size: Callable[[T], float]) -> Iterator[T]:
-        """Give tasks, of which each was announced before; `size` says how many bytes one needs."""
+    def over(self, tasks: Iterable[T], announce: Callable[[T], float]) -> Iterator[T]:
+        """Give tasks, of which each was announced before; `announce` returns how many bytes one needs."""
         coming = iter(tasks)
-        announced: deque[T] = deque()
+        announced: deque[tuple[T, float]] = deque()
         under_way = 0.0
         ended = False
         while not ended or announced:
             if waits() > self._waits:
                 self._waits = waits()
-                self._bytes = min(_MOST, 2 * self._bytes)
+                self._bytes = min(self._most, 2 * self._bytes)
             while not ended and (under_way < self._bytes or not announced):
                 for task in coming:
-                    announce(task)
-                    announced.append(task)
-                    under_way += size(task)
+                    size = announce(task)
+                    announced.append((task, size))
+                    under_way += size
                     break
                 else:
                     ended = True
             if announced:
-                task = announced.popleft()
-                under_way -= size(task)
+                task, size = announced.popleft()
+                under_way -= size
                 yield task

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from contextlib import nullcontext
 from functools import cached_property
 from typing import Any
 
@@ -11,11 +12,13 @@ import numpy.typing as npt
 
 from recordsmith.columns.any_column import concatenate
 from recordsmith.dataset import StoredDataset
-from recordsmith.loader.fetching.next_uses import expect_blocks
+from recordsmith.loader.fetching.next_uses import NextUses
 from recordsmith.loader.fetching.read_windows import WindowedReading
-from recordsmith.loader.order.block_shuffle import block_shuffles
+from recordsmith.loader.fetching.reading_ahead import ReadAhead
+from recordsmith.loader.order.block_shuffle import BlockShuffled, block_shuffles
 from recordsmith.loader.order.read_blocks import is_read_in_order
 from recordsmith.loader.order.record_order import Order, OrderedRecords
+from recordsmith.storage.ranged.remote_object import announced_before
 from recordsmith.storage.ranged.requests import Waiting
 
 __all__ = ["Fetcher"]
@@ -31,6 +34,7 @@ class Fetcher:
         self._order = order
         self._waiting = Waiting()
         self._announced: deque[tuple[int, int, int]] = deque(maxlen=8)  # windows
+        self._last_windows: tuple[int, ...] = ()
 
     @cached_property
     def _starts(self) -> Int64s:
@@ -39,10 +43,9 @@ class Fetcher:
     @cached_property
     def _windowed(self) -> list[WindowedReading | None]:
         """How each dataset is read window by window; None for those that have random access."""
-        shuffles = block_shuffles(self._order)
         return [
             WindowedReading(dataset, shuffle) if is_read_in_order(dataset) else None
-            for dataset, shuffle in zip(self._datasets, shuffles, strict=True)
+            for dataset, shuffle in zip(self._datasets, self._shuffles, strict=True)
         ]
 
     @cached_property
@@ -50,10 +53,34 @@ class Fetcher:
         """Whether some records come from an object store."""
         return any(dataset.is_remote for dataset in self._datasets)
 
-    def announce(self, records: OrderedRecords) -> None:
-        """Begin to fetch what these records need: themselves, or the windows that they are in."""
+    @cached_property
+    def _next_uses(self) -> NextUses:
+        return NextUses(self._datasets, self._order, self._shuffles)
+
+    @cached_property
+    def _shuffles(self) -> list[BlockShuffled | None]:
+        return block_shuffles(self._order)
+
+    def read_ahead(self) -> ReadAhead:
+        """Return how far ahead records are announced; windows one ahead, since three of them fit into memory."""
+        windows = [shuffle.blocks.window_bytes for shuffle in self._shuffles if shuffle is not None]
+        return ReadAhead(max(windows), max(windows)) if windows else ReadAhead()
+
+    def announce(self, epoch: int, positions: Int64s) -> None:
+        """Begin to fetch what the records at some positions need: themselves, or the windows that they are in."""
+        if not len(positions):
+            return
+        self._next_uses.reached(epoch, int(positions[-1]))
+        if len(self._datasets) == 1 and self._shuffles[0] is not None:
+            positions = positions[[0, -1]]  # what is between them is in the same windows
+            if self._order is self._shuffles[0]:
+                windows = self._shuffles[0].windows_at(epoch, positions)
+                if windows == self._last_windows:
+                    return
+                self._last_windows = windows
+        records = self._order.at(epoch, positions)
         owners = np.searchsorted(self._starts, records.numbers, side="right") - 1
-        shuffles = block_shuffles(self._order)
+        shuffles = self._shuffles
         for owner in np.unique(owners).tolist():
             mine = np.flatnonzero(owners == owner)
             dataset, shuffle = self._datasets[owner], shuffles[owner]
@@ -63,11 +90,11 @@ class Fetcher:
             if shuffle is None:
                 dataset.announce(numbers)
                 continue
-            for epoch, window in shuffle.windows_of(numbers, records.epochs[mine], dataset.record_range()):
-                if (owner, epoch, window) not in self._announced:
-                    self._announced.append((owner, epoch, window))
-                    expect_blocks(dataset, shuffle, epoch)
-                    dataset.places().files.announce(shuffle.records_of(epoch, window))
+            for own_epoch, window in shuffle.windows_of(numbers, records.epochs[mine], dataset.record_range()):
+                if (owner, own_epoch, window) not in self._announced:
+                    self._announced.append((owner, own_epoch, window))
+                    self._next_uses.reached_window(owner, own_epoch)
+                    dataset.places().files.announce(shuffle.records_of(own_epoch, window))
 
     def stop(self) -> None:
         """Let threads that wait for the network give up, now and later."""
@@ -94,7 +121,9 @@ class Fetcher:
     def _of_one(self, owner: int, records: OrderedRecords) -> dict[str, Any]:
         windowed = self._windowed[owner]
         if windowed is None:
-            return self._datasets[owner][records.numbers]
+            dataset = self._datasets[owner]
+            with announced_before() if dataset.is_remote else nullcontext():
+                return dataset[records.numbers]
         places = windowed.in_windows(records)
         if len(places) <= 1:
             return windowed.columns(records)

@@ -68,6 +68,10 @@ class BlockShuffled(Order):
             for window in np.unique(self.schedule(epoch).windows[blocks[mine]]).tolist()
         ]
 
+    def windows_at(self, epoch: int, positions: Int64s) -> tuple[int, ...]:
+        """Return the epoch, and the window that each of some positions is in."""
+        return epoch, *self._layout(epoch).windows_at(positions).tolist()
+
     def records_of(self, epoch: int, window: int) -> Int64s:
         """Return all records of a window, counted over all files."""
         starts = self.blocks.starts
@@ -116,8 +120,11 @@ class _Layout:
         self.windows = int(windows[-1]) + 1 if len(windows) else 0
         self._window_starts = self._block_starts[np.searchsorted(windows, np.arange(self.windows + 1))]
 
+    def windows_at(self, positions: Int64s) -> npt.NDArray[np.intp]:
+        return np.searchsorted(self._window_starts, positions, side="right") - 1
+
     def at(self, positions: Int64s) -> Int64s:
-        windows = np.searchsorted(self._window_starts, positions, side="right") - 1
+        windows = self.windows_at(positions)
         mixed = np.empty_like(positions)
         for window, mine in groups(windows):
             first, stop = int(self._window_starts[window]), int(self._window_starts[window + 1])

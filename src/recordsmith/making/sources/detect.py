@@ -21,7 +21,8 @@ from recordsmith.making import sources
 from recordsmith.records.file_signatures import describe_content
 from recordsmith.records.shards import looks_like_tfrecord, resolve_files
 from recordsmith.storage.publication import in_force
-from recordsmith.storage.ranged.opening import is_file, is_folder, is_ranged, listed_folder, record_bytes
+from recordsmith.storage.ranged.listed_files import list_files
+from recordsmith.storage.ranged.opening import is_file, is_folder, is_ranged, record_bytes
 
 __all__ = ["KINDS", "UnknownOptionError", "kind_of", "source_for"]
 
@@ -206,10 +207,9 @@ def _kinds_at(path: str) -> Iterable[tuple[str, str, int]]:
 
 
 def _files_below(folder: str) -> Iterator[tuple[str, str]]:
-    """Give the files of a folder with their names in it; of a remote one, those of the folder itself."""
-    remote = listed_folder(folder) if is_ranged(folder) else None
-    if remote is not None:
-        yield from ((url, name) for name, url in remote.files.items())
+    """Give the files of a folder with their names in it."""
+    if is_ranged(folder):
+        yield from ((file.url, file.name) for file in list_files(folder))
     else:
         yield from ((entry.path, name) for entry, name in walk_files(folder))
 

@@ -14,7 +14,7 @@ from recordsmith.wording.markup import Child, Markup, element, with_code
 from recordsmith.wording.numbers import count_text
 from recordsmith.wording.visible_text import clipped
 
-__all__ = ["findings_part"]
+__all__ = ["finding_block", "findings_part", "severity_filter"]
 
 _MOST_FINDINGS = 500
 _MOST_LINES = 40  # of code
@@ -31,9 +31,9 @@ def findings_part(report: ReportContents) -> Markup:
     shown = report.findings[:_MOST_FINDINGS]
     return element(
         "div",
-        _filter(report.counts),
+        severity_filter(report.counts),
         [
-            _finding(one, report.rules.get(one.code), _shown_images(one, report.images), open_=n < _MOST_OPEN)
+            finding_block(one, report.rules.get(one.code), report.images, open_=n < _MOST_OPEN)
             for n, one in enumerate(shown)
         ],
         element("p", f"{len(report.findings) - len(shown):,} more are in the JSON.", class_="note")
@@ -43,7 +43,8 @@ def findings_part(report: ReportContents) -> Markup:
     )
 
 
-def _filter(counts: dict[str, int]) -> Markup:
+def severity_filter(counts: dict[str, int]) -> Markup:
+    """Return buttons that show or hide the findings of each severity."""
     words = {"error": "Errors", "warning": "Warnings", "info": "Info"}
     buttons = [
         element(
@@ -79,8 +80,20 @@ def _shown_images(finding: Finding, images: Iterable[NamedImage]) -> list[Markup
     return shown
 
 
-def _finding(finding: Finding, text: RuleText | None, images: list[Markup], *, open_: bool) -> Markup:
+def finding_block(
+    finding: Finding, text: RuleText | None, images: Iterable[NamedImage], *, open_: bool, beside: Child = None
+) -> Markup:
+    """Return one finding.
+
+    Args:
+        finding: the finding.
+        text: what its rule says about itself.
+        images: images of the report, of which those of its records are shown.
+        open_: its details are shown from the start, unless it is an info.
+        beside: what else is shown with the details.
+    """
     severity = finding.severity.value
+    named = _shown_images(finding, images)
     head = element(
         "summary",
         element("span", severity, class_=f"badge {severity}"),
@@ -93,8 +106,9 @@ def _finding(finding: Finding, text: RuleText | None, images: list[Markup], *, o
         element(
             "div",
             _code(finding),
-            element("div", images, class_="named") if images else None,
+            element("div", named, class_="named") if named else None,
             element("dl", _facts(finding, text)),
+            beside,
             class_="body",
         ),
         class_=f"finding {severity}",

@@ -30,12 +30,12 @@ from recordsmith.wording.visible_text import clipped
 __all__ = ["report_page"]
 
 _MOST_LINKS = 6  # at the top
-_TITLES = {"check": "Check", "lint": "Code check", "diagnose": "Diagnosis"}
+_TITLES = {"check": "Check", "compare": "Comparison", "lint": "Code check", "diagnose": "Diagnosis"}
 
 
 def report_page(report: ReportContents) -> str:
     """Return the page."""
-    style, script = _resource("page.css"), _resource("page.js")
+    style, script = _resource("theme.css") + _resource("page.css"), _resource("page.js")
     policy = (
         f"default-src 'none'; img-src data:; style-src '{_digest(style)}'; script-src '{_digest(script)}'; "
         "base-uri 'none'; form-action 'none'"

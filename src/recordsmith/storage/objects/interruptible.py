@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future
 from typing import TypeVar
 
-__all__ = ["interruptible", "interruptible_in_order"]
+__all__ = ["begun", "interruptible", "interruptible_in_order"]
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -27,7 +27,7 @@ def interruptible(work: Callable[[], R]) -> R:
     """
     if threading.current_thread() is not threading.main_thread():
         return work()
-    return _begun(lambda _: work(), None).result()
+    return begun(lambda _: work(), None).result()
 
 
 def interruptible_in_order(work: Callable[[T], R], items: Iterable[T], *, at_once: int) -> Iterator[R]:
@@ -38,14 +38,15 @@ def interruptible_in_order(work: Callable[[T], R], items: Iterable[T], *, at_onc
     """
     waiting: deque[Future[R]] = deque()
     for item in items:
-        waiting.append(_begun(work, item))
+        waiting.append(begun(work, item))
         if len(waiting) >= at_once:
             yield waiting.popleft().result()
     while waiting:
         yield waiting.popleft().result()
 
 
-def _begun(work: Callable[[T], R], item: T) -> Future[R]:
+def begun(work: Callable[[T], R], item: T) -> Future[R]:
+    """Return the future of `work(item)`, which a thread does that a program does not wait for at its end."""
     future: Future[R] = Future()
 
     def run() -> None:

@@ -11,7 +11,6 @@ it is tried again.
 
 from __future__ import annotations
 
-import importlib
 import os
 import random
 import time
@@ -19,11 +18,13 @@ from collections.abc import Callable, Iterable, Iterator
 from datetime import timedelta
 from functools import cached_property
 from typing import Any, TypeVar
+from urllib.parse import unquote
 
-from recordsmith.errors import RecordsmithError, import_extra
+from recordsmith.errors import RecordsmithError
 from recordsmith.storage.objects.addresses import scheme_of
 from recordsmith.storage.objects.interruptible import interruptible
 from recordsmith.storage.objects.object_folder import BLOCK, ConditionFailedError, ObjectFacts, ObjectFolder
+from recordsmith.storage.objects.obstore_library import keep_of_parent, obstore_part
 from recordsmith.storage.objects.s3_uploads import UnfinishedUploads
 from recordsmith.storage.objects.store_failures import denied, failed, is_missing, is_passing, missing, reason
 from recordsmith.storage.objects.store_settings import Settings, settings_for
@@ -36,7 +37,6 @@ Result = TypeVar("Result")
 
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.1, 10.0
 _PARTS_AT_ONCE = 4
-_used_in: dict[str, int] = {}  # the process that made the first request
 _SAME_AGAIN = 6  # attempts at a conditional write that fails although its condition holds
 
 
@@ -60,6 +60,7 @@ class ObstoreFolder(ObjectFolder):
     def __init__(self, url: str) -> None:
         super().__init__(url)
         self.has_conditional_put = scheme_of(url) not in ("http", "https")
+        self._opened: tuple[int, Any] | None = None  # the process, and its store
 
     # --- reading ---
 
@@ -73,7 +74,7 @@ class ObstoreFolder(ObjectFolder):
         return objects, sorted(name.rstrip("/") for name in found["common_prefixes"])
 
     def head(self, key: str) -> ObjectFacts:
-        return _facts(self._tried(key, lambda: self._store.head(key)), key)
+        return _facts(self._tried(key, lambda: self._store.head(self._name(key))), key)
 
     def get_range(self, key: str, start: int, end: int, *, etag: str | None = None) -> memoryview:
         if start == end:
@@ -81,7 +82,7 @@ class ObstoreFolder(ObjectFolder):
         options: dict[str, Any] = {"range": (start, end), **({"if_match": etag} if etag else {})}
 
         def get() -> memoryview:
-            result = self._store.get(key, options=options)
+            result = self._store.get(self._name(key), options=options)
             if etag is not None and result.meta["e_tag"] != etag:
                 raise self._changed(key)
             data = memoryview(result.bytes())
@@ -93,7 +94,7 @@ class ObstoreFolder(ObjectFolder):
 
     def read(self, key: str, *, longest: int, etag: str | None = None) -> tuple[bytes, ObjectFacts]:
         def get() -> tuple[bytes, ObjectFacts]:
-            result = self._store.get(key, options={"if_match": etag} if etag else None)
+            result = self._store.get(self._name(key), options={"if_match": etag} if etag else None)
             facts = _facts(result.meta, key)
             if facts.size is not None and facts.size > longest:
                 raise self._too_long(key, longest)
@@ -186,15 +187,22 @@ class ObstoreFolder(ObjectFolder):
 
     @property
     def _errors(self) -> Any:
-        return _obstore("exceptions")
+        return obstore_part("exceptions")
 
     @cached_property
     def _settings(self) -> Settings:
         return settings_for(scheme_of(self.url))
 
-    @cached_property
+    @property
     def _store(self) -> Any:
-        stores = _obstore("store")
+        process = os.getpid()
+        if self._opened is None or self._opened[0] != process:  # a forked process opens its own
+            keep_of_parent(self._opened)
+            self._opened = process, self._open()
+        return self._opened[1]
+
+    def _open(self) -> Any:
+        stores = obstore_part("store")
         limit = time_limit()
         settings = self._settings
         options: dict[str, Any] = {
@@ -221,9 +229,12 @@ class ObstoreFolder(ObjectFolder):
         except Exception as error:  # noqa: BLE001 - obstore raises many kinds, and its chain may show secrets
             raise failed(reason(error, settings.secrets()), self.shown(), tried="no request was sent") from None
 
+    def _name(self, key: str) -> str:
+        """Return the name that obstore takes: of web servers, the URL has it in percent encoding."""
+        return key if self.has_conditional_put else unquote(key)
+
     def _tried(self, key: str, request: Callable[[], Result]) -> Result:
         """Make a request, again where a failure may pass, and return its result or raise one error about it."""
-        self._refuse_after_fork()
         errors = self._errors
         begun, limit, attempts = time.monotonic(), time_limit(), 0
         while True:
@@ -244,32 +255,17 @@ class ObstoreFolder(ObjectFolder):
                     raise missing(error, self.shown(key)) from None
                 spent = time.monotonic() - begun
                 pause = min(_LONGEST_PAUSE, _FIRST_PAUSE * 2**attempts) * random.uniform(0.5, 1)  # noqa: S311 - a pause
-                if not is_passing(error) or spent + pause > limit:
+                is_refused = isinstance(error, (errors.NotSupportedError, errors.InvalidPathError))
+                if is_refused or not is_passing(error) or spent + pause > limit:
                     found = reason(error, self._settings.secrets())
                     tried = f"tried for {spent:.0f} of {limit:g} seconds"
                     raise failed(found, self.shown(key), tried=tried) from None
                 time.sleep(pause)
 
-    def _refuse_after_fork(self) -> None:
-        """Raise in a child process that was forked from one that used obstore, whose threads the child lacks."""
-        if _used_in.setdefault("process", os.getpid()) != os.getpid():
-            raise RecordsmithError(
-                "Remote storage cannot be used in a forked process, after its parent process used it.",
-                path=self.shown(),
-                found=f"process {os.getpid()}, forked from process {_used_in['process']}",
-                advice='Start processes with "spawn", as in DataLoader(multiprocessing_context="spawn"),'
-                " or read with threads: a loader needs no processes.",
-            )
-
     def _condition_failed(self, key: str) -> ConditionFailedError:
         return ConditionFailedError(
             "Another program has written this remote file in the meantime.", path=self.shown(key)
         )
-
-
-def _obstore(part: str) -> Any:
-    import_extra("obstore", extra="remote", purpose="Reading and writing remote files")
-    return importlib.import_module(f"obstore.{part}")
 
 
 def _facts(meta: Any, key: str | None = None) -> ObjectFacts:

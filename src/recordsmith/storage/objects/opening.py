@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+from functools import lru_cache
+
+from recordsmith.errors import RecordsmithError
 from recordsmith.storage.objects.addresses import scheme_of
 from recordsmith.storage.objects.fsspec_folder import FsspecFolder
 from recordsmith.storage.objects.object_folder import ObjectFolder
@@ -9,11 +13,28 @@ from recordsmith.storage.objects.obstore_folder import SCHEMES, ObstoreFolder
 
 __all__ = ["open_folder"]
 
+_SETTINGS = ("AWS_", "AZURE_", "GOOGLE_", "HOME", "RECORDSMITH_REMOTE")  # variables that decide how a store is reached
+
 
 def open_folder(url: str) -> ObjectFolder:
-    """Return the folder that a URL stands for. Nothing is sent yet.
+    """Return the folder that a URL stands for. Nothing is sent yet. While settings stay, connections are used again.
 
     >>> open_folder("s3://bucket/data").shown("a.tfrecord")
     's3://bucket/data/a.tfrecord'
     """
-    return ObstoreFolder(url) if scheme_of(url) in SCHEMES else FsspecFolder(url)
+    scheme = scheme_of(url).rstrip(":")  # "s3://" without slashes at its end
+    if scheme not in SCHEMES:
+        return FsspecFolder(url)
+    if not url.partition("://")[2].partition("/")[0]:
+        raise RecordsmithError(
+            "The URL names no bucket.",
+            path=f"{scheme}://",
+            expected=f"a URL such as {scheme}://bucket/folder",
+            advice="Buckets cannot be listed here. Name the one that contains the data.",
+        )
+    return _opened(url, tuple(sorted(item for item in os.environ.items() if item[0].startswith(_SETTINGS))))
+
+
+@lru_cache(maxsize=128)
+def _opened(url: str, _settings: tuple[tuple[str, str], ...]) -> ObjectFolder:
+    return ObstoreFolder(url)

@@ -21,5 +21,8 @@ same threads; errors name the URL.
 - Records that are large, far apart, and would not stay in the cache, are fetched alone.
 - Requests are repeated by `storage.objects`, within RECORDSMITH_REMOTE_TIMEOUT. A thread that waits can be told to stop
   (`Waiting`): Ctrl-C does not wait for the network.
-- Stores without ETags, and schemes that only fsspec knows, are downloaded as a whole (`storage.remote_files`).
+- Readers of Python that take files get the same bytes as a stream (`remote_stream`); folders of many small files, such
+  as images, are listed and read without blocks (`listed_files`).
+- Stores and web servers without strong ETags (`web_files`), and schemes that only fsspec knows, are downloaded as a
+  whole (`storage.remote_files`).
 """

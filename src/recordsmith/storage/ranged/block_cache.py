@@ -26,7 +26,7 @@ import re
 import secrets
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -36,7 +36,7 @@ from recordsmith.storage.byte_sizes import parse_size
 from recordsmith.storage.remote_files import cache_folder
 from recordsmith.workers.forking import ForkSafeLock
 
-__all__ = ["BLOCK", "BlockCache", "CacheUse", "cache_limit", "shared_cache"]
+__all__ = ["BLOCK", "BlockCache", "CacheUse", "cache_limit", "cache_size", "limit_cache", "shared_cache"]
 
 BLOCK = 1 << 20
 
@@ -56,14 +56,24 @@ def cache_limit() -> int:
     >>> cache_limit() >= 0
     True
     """
-    text = os.environ.get("RECORDSMITH_CACHE_LIMIT") or str(_LIMIT)
-    if text.strip() == "0":
+    return cache_size(os.environ.get("RECORDSMITH_CACHE_LIMIT") or _LIMIT, "RECORDSMITH_CACHE_LIMIT")
+
+
+def cache_size(value: str | int, name: str) -> int:
+    """Return the bytes that a size of a cache stands for; `name` is what it was given as.
+
+    >>> cache_size("2KB", "cache"), cache_size(0, "cache")
+    (2000, 0)
+    """
+    if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
+        return value
+    if isinstance(value, str) and value.strip() == "0":
         return 0
     try:
-        return parse_size(text)
-    except RecordsmithError:
+        return parse_size(value)
+    except (RecordsmithError, TypeError, AttributeError):
         raise RecordsmithError(
-            "RECORDSMITH_CACHE_LIMIT is not a size.", found=text, expected="a size such as 50GB, or 0 for no cache"
+            f"{name} is not a size.", found=str(value), expected="a size such as 50GB, or 0 for no cache"
         ) from None
 
 
@@ -124,6 +134,8 @@ class BlockCache:
         try:
             facts = os.fstat(descriptor)
             if facts.st_size == size + _TRAILER:
+                if facts.st_mtime < time.time() - _UNUSED / 2:
+                    os.utime(descriptor)
                 if self._verified.get(path) == facts.st_ino:
                     part = os.pread(descriptor, end - begin, begin)
                     if len(part) == end - begin:
@@ -131,8 +143,6 @@ class BlockCache:
                 whole = os.pread(descriptor, facts.st_size, 0)
                 if len(whole) == facts.st_size and whole[size:] == _trailer(memoryview(whole)[:size]):
                     self._verified[path] = facts.st_ino
-                    if facts.st_mtime < time.time() - _UNUSED / 2:
-                        os.utime(descriptor)
                     return whole[begin:end]
         except OSError:
             return None  # the disk cannot read it
@@ -334,14 +344,22 @@ def _trailer(data: bytes | memoryview) -> bytes:
     return _MARK + _core.crc32c(data).to_bytes(4, "little")
 
 
-_shared: dict[str, BlockCache] = {}
+_limits: dict[str, int] = {}  # by URL, as `rs.open(cache=...)` says
+_shared: dict[tuple[str | int | None, ...], BlockCache] = {}
 
 
-def shared_cache() -> BlockCache:
-    """Return the cache of this process, as the environment says now."""
-    folder, limit = cache_folder().parent / "blocks", cache_limit()
-    cache = _shared.get(str(folder))
+def limit_cache(urls: Iterable[str], limit: int) -> None:
+    """Say how many bytes there may be in the cache when blocks of these objects are put into it; 0 keeps none."""
+    for url in urls:
+        _limits[url] = limit
+
+
+def shared_cache(url: str | None = None) -> BlockCache:
+    """Return the cache of this process, as the environment says now, with the limit for an object."""
+    said = tuple(map(os.environ.get, ("RECORDSMITH_CACHE", "XDG_CACHE_HOME", "HOME", "RECORDSMITH_CACHE_LIMIT")))
+    key = (*said, None if url is None else _limits.get(url))
+    cache = _shared.get(key)
     if cache is None:
-        cache = _shared[str(folder)] = BlockCache(folder, limit)
-    cache.limit = limit
+        limit = cache_limit() if key[-1] is None else int(key[-1])
+        cache = _shared[key] = BlockCache(cache_folder().parent / "blocks", limit)
     return cache

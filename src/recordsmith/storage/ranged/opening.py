@@ -7,7 +7,7 @@ import fnmatch
 import glob
 import os
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from recordsmith.errors import RecordsmithError, list_names
 from recordsmith.storage.atomic_file import is_url
@@ -22,12 +22,17 @@ from recordsmith.storage.objects import (
     without_secrets,
 )
 from recordsmith.storage.objects.addresses import scheme_of
+from recordsmith.storage.objects.interruptible import begun
+from recordsmith.storage.objects.obstore_folder import SCHEMES
 from recordsmith.storage.ranged.remote_object import RemoteObject
 from recordsmith.storage.ranged.requests import network_failures
+from recordsmith.storage.ranged.web_files import facts_of_web_file, is_web
 
 __all__ = [
     "RemoteFolder",
+    "announce_starts",
     "file_size",
+    "folder_in_force",
     "is_file",
     "is_folder",
     "is_ranged",
@@ -37,9 +42,8 @@ __all__ = [
     "read_remote",
     "record_bytes",
     "resolve",
+    "walk_folder",
 ]
-
-_SCHEMES = frozenset({"s3", "s3a", "gs", "az", "azure", "abfs", "abfss", "adl"})
 
 _objects: dict[str, RemoteObject] = {}
 _folders: dict[str, RemoteFolder] = {}
@@ -51,10 +55,12 @@ _ATTEMPTS = 3
 def is_ranged(path: str) -> bool:
     """Say whether a path is the URL of something that is read by ranges.
 
+    Of what a web server has, this is true of the names of files only: `resolve` finds out which of them can be.
+
     >>> is_ranged("s3://bucket/data"), is_ranged("hf://datasets/x"), is_ranged("/data")
     (True, False, False)
     """
-    return is_url(path) and scheme_of(path) in _SCHEMES
+    return is_url(path) and scheme_of(path) in SCHEMES
 
 
 def open_object(url: str) -> RemoteObject:
@@ -73,6 +79,14 @@ def open_object(url: str) -> RemoteObject:
 def read_remote(url: str, most: int) -> bytes:
     """Return the first bytes of an object, at most so many."""
     return open_object(url).read(0, most)
+
+
+def announce_starts(paths: Iterable[str], most: int) -> None:
+    """Begin to fetch the first bytes of all remote files among some: they are read one after the other soon."""
+    for path in paths:
+        if is_ranged(path):
+            remote = open_object(path)
+            remote.announce([(0, min(most, remote.size))])
 
 
 @contextlib.contextmanager
@@ -141,6 +155,21 @@ def is_folder(path: str) -> bool:
     return listed_folder(path) is not None if is_ranged(path) else os.path.isdir(path)
 
 
+def folder_in_force(url: str) -> ObjectFolder:
+    """Return the remote folder that has the files of a URL: that of the version in force, if there are versions."""
+    return _in_force(open_folder(url.rstrip("/")))[0]
+
+
+def walk_folder(url: str) -> list[tuple[str, str]]:
+    """Return the URLs of all files below a remote folder, and their names in it, sorted; each in its version of now.
+
+    Of a dataset with versions, it is the version in force (see `recordsmith.storage.objects.versions`).
+    """
+    folder = folder_in_force(url)
+    found = sorted((one for one in folder.walk() if one.size), key=lambda one: one.key)
+    return [(_known(folder, one).url, one.key) for one in found]
+
+
 def _refreshed(url: str) -> RemoteObject:
     """Ask the store for the version of an object now."""
     above, key = split_url(url)
@@ -189,18 +218,22 @@ class RemoteFolder:
         return self._folder.read(name, longest=longest, etag=self._facts[name].etag)[0]
 
 
-def resolve(url: str) -> list[str] | RemoteFolder:
-    """Return what a URL stands for: files, by their URLs, or a folder."""
-    if glob.has_magic(url):
+def resolve(url: str) -> list[str] | RemoteFolder | None:
+    """Return what a URL stands for: files, by their URLs, or a folder; None if it has to be downloaded."""
+    if glob.has_magic(url) and not is_web(url):
         return _matching(url)
     name = split_url(url)[1]
+    if is_web(url):
+        file = facts_of_web_file(url, name)
+        return None if file is None else [_known(open_folder(split_url(url)[0]), file).url]
+    given = open_folder(url.rstrip("/"))
+    listing = begun(lambda _: _in_force(given), None)  # at the same time: it may be a file, or a folder
     if name and not url.endswith("/"):
         try:
             return [_refreshed_url(url)]
         except FileNotFoundError:
             pass  # it may be a folder, or a file of a version
-    given = open_folder(url.rstrip("/"))
-    folder, facts, folders = _in_force(given)
+    folder, facts, folders = listing.result()
     if not facts and not folders:
         if name:
             above, siblings, _ = _in_force(open_folder(split_url(url)[0]))

@@ -5,20 +5,17 @@ from __future__ import annotations
 import hashlib
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
-from typing import TYPE_CHECKING, Any
+from contextlib import contextmanager
+from typing import Any
 
 from recordsmith.storage.objects import ObjectFolder, child_url
-from recordsmith.storage.ranged.block_cache import BLOCK, shared_cache
+from recordsmith.storage.ranged.block_cache import BLOCK, BlockCache, shared_cache
 from recordsmith.storage.ranged.requests import RequestThreads, network_failures, result_of
 from recordsmith.workers.forking import renew_after_fork
 
-if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
-
-__all__ = ["MEMORY", "RemoteObject", "waits"]
+__all__ = ["MEMORY", "RemoteObject", "announced_before", "in_background", "version_of", "waits"]
 
 MEMORY = 256 << 20
 """How many bytes of blocks stay in memory, over all objects of the process."""
@@ -41,6 +38,7 @@ class _Arrived:
         self.bytes = 0
         self.waits = 0
         self.sizes: dict[str, int] = {}  # of all objects that were read from
+        self.size = 0  # of all of them together
         self.threads = RequestThreads()
         self.after_fork()
         renew_after_fork(self)
@@ -75,9 +73,35 @@ class _Arrived:
 _arrived = _Arrived()
 
 
+def version_of(etag: str, size: int) -> int:
+    """Return the number of a version. The core takes it as an inode.
+
+    Only the content counts: a copy of the object has the same index.
+    """
+    return int.from_bytes(hashlib.sha256(f"{etag}\n{size}".encode()).digest()[:8], "little")
+
+
+def in_background(work: Callable[[], None]) -> None:
+    """Do something on a thread that makes requests, when none is waited for."""
+    _arrived.threads.submit(work, urgent=False)
+
+
 def waits() -> int:
     """Return how often somebody had to wait for the network."""
     return _arrived.waits
+
+
+_thread = threading.local()
+
+
+@contextmanager
+def announced_before() -> Iterator[None]:
+    """Say that this thread only reads what was announced: then single reads do not announce what follows them."""
+    _thread.has_announced = True
+    try:
+        yield
+    finally:
+        _thread.has_announced = False
 
 
 class RemoteObject:
@@ -95,44 +119,38 @@ class RemoteObject:
         self.url = child_url(folder.url, key)
         digest = hashlib.sha256(f"{self.url}\n{etag}\n{size}".encode()).hexdigest()
         self.name = digest[:32]
-        # The core takes it as an inode. Only the content counts: a copy of the object has the same index.
-        self.version = int.from_bytes(hashlib.sha256(f"{etag}\n{size}".encode()).digest()[:8], "little")
-        self.expected: npt.NDArray[np.float64] | None = None
-        """When each block is used next, if somebody knows: seconds since 1970."""
+        self.version = version_of(etag, size)
+        self.next_use: Callable[[int], float] | None = None
+        """When a block is used next, if somebody knows: seconds since 1970."""
         self._ahead: OrderedDict[int, int] = OrderedDict()  # of readers in order: the next block, and how far
 
     # --- what the core calls ---
 
     def fetch(self, ranges: Sequence[Range]) -> list[tuple[int, Buffer]]:
         """Return pieces that cover these ranges, with the position of each."""
-        parts = [part for one in ranges for part in _cut(one)]
-        found, waited, missing = self._looked_up(parts)
+        found, missing = self._in_memory(ranges)
+        if not missing:
+            return found
+        parts = [part for one in ranges for part in _cut(one) if part[0] in missing]
+        cache = self.cache()
+        known, waited, unknown = self._looked_up(parts)
+        found += known
         exact: list[Range] = []
         whole: list[int] = []
         fetch_alone = len(ranges) > 1 and not self._fits_in_memory()
-        for number, begin, end in missing:
+        for number, begin, end in unknown:
             first, size = number * BLOCK, self._block_size(number)
-            takes_part = fetch_alone and end - begin < size // 2
-            if takes_part:
-                data: Buffer | None = shared_cache().read(self.name, number, begin - first, end - first, size=size)
+            if fetch_alone and end - begin < size // 2:
+                data = cache.read(self.name, number, begin - first, end - first, size=size)
                 if data is not None:
                     found.append((begin, data))
                     continue
-            else:
-                data = shared_cache().read(self.name, number, 0, size, size=size)
-                if data is not None:
-                    if self.expected is not None:
-                        shared_cache().expect(self.name, number, float(self.expected[number]))
-                    with _arrived.lock:
-                        _arrived.keep((self.name, number), data)
-                    found.append((first, data))
+                if not cache.has_room():
+                    exact.append((begin, end))
                     continue
-            if takes_part and not shared_cache().has_room():
-                exact.append((begin, end))
-            else:
-                whole.append(number)
+            whole.append(number)
         waited += self._request(whole, exact, urgent=True)
-        if len(ranges) == 1:
+        if len(ranges) == 1 and not getattr(_thread, "has_announced", False):
             self._read_on(parts[0][0], parts[-1][0])
         if not all(future.done() for _, future in waited):
             _arrived.waits += 1
@@ -140,15 +158,23 @@ class RemoteObject:
 
     def announce(self, ranges: Sequence[Range]) -> None:
         """Begin to fetch these ranges: they are asked for soon."""
-        parts = [part for one in ranges for part in _cut(one)]
-        _, _, missing = self._looked_up(parts, use=False)
+        found, missing = self._in_memory(ranges)
+        if self.next_use is not None:
+            for place, _ in found:  # used from memory: the cache learns it here
+                self.cache().expect(self.name, place // BLOCK, self.next_use(place // BLOCK))
+        if not missing:
+            return
+        long = {n for begin, end in ranges if end - begin >= BLOCK for n in (begin // BLOCK, (end - 1) // BLOCK)}
+        _, _, unknown = self._looked_up([part for one in ranges for part in _cut(one) if part[0] in missing], use=False)
         exact, whole = [], []
-        cache = shared_cache()
-        keeps_blocks = cache.has_room() or self._fits_in_memory()
-        for number, begin, end in missing:
-            if cache.has(self.name, number):
-                continue
-            if end - begin < self._block_size(number) // 2 and not keeps_blocks:
+        cache = self.cache()
+        reads_parts = not self._fits_in_memory()
+        keeps_blocks = cache.has_room() or not reads_parts
+        for number, begin, end in unknown:
+            is_part = end - begin < self._block_size(number) // 2 and number not in long  # the edges of a long range
+            if is_part and reads_parts and cache.has(self.name, number):
+                continue  # a part is read from there when it is needed
+            if is_part and not keeps_blocks:
                 exact.append((begin, end))
             else:
                 whole.append(number)
@@ -163,15 +189,36 @@ class RemoteObject:
         first = pieces[0][0]
         return b"".join(data for _, data in pieces)[begin - first : end - first]
 
+    def cache(self) -> BlockCache:
+        """Return the cache that blocks of this object are kept in."""
+        return shared_cache(self.url)
+
     # --- inside ---
 
     def _fits_in_memory(self) -> bool:
         """Say whether all objects that are read fit into memory: then parts of blocks are not worth a request."""
-        _arrived.sizes.setdefault(self.name, self.size)
-        return sum(_arrived.sizes.values()) <= MEMORY
+        if self.name not in _arrived.sizes:
+            _arrived.sizes[self.name] = self.size
+            _arrived.size = sum(_arrived.sizes.values())
+        return _arrived.size <= MEMORY
 
     def _block_size(self, number: int) -> int:
         return min(BLOCK, self.size - number * BLOCK)
+
+    def _in_memory(self, ranges: Sequence[Range]) -> tuple[list[tuple[int, Buffer]], set[int]]:
+        """Return the blocks that are in memory, and the numbers of those that are not. Quick where all are."""
+        numbers = {n for begin, end in ranges for n in range(begin // BLOCK, (end + BLOCK - 1) // BLOCK)}
+        found, missing = [], set()
+        memory, name = _arrived.memory, self.name
+        with _arrived.lock:
+            for number in numbers:
+                data = memory.get((name, number))
+                if data is None:
+                    missing.add(number)
+                else:
+                    memory.move_to_end((name, number))  # also what is only announced stays
+                    found.append((number * BLOCK, data))
+        return found, missing
 
     def _looked_up(
         self, parts: Sequence[tuple[int, int, int]], *, use: bool = True
@@ -235,19 +282,31 @@ class RemoteObject:
         return futures
 
     def _get_blocks(self, run: list[int]) -> None:
+        """Bring neighbouring blocks into memory: those that are in the cache from there, the others by one request."""
+        cache = self.cache()
+        while run and (data := self._from_cache(cache, run[0])) is not None:
+            _came([(self.name, run[0])], [data])
+            run = run[1:]
+        if not run:
+            return
         first = run[0] * BLOCK
         keys = [(self.name, number) for number in run]
         try:
-            data = self._get(first, min(self.size, (run[-1] + 1) * BLOCK))
+            fetched = self._get(first, min(self.size, (run[-1] + 1) * BLOCK))
         except BaseException as error:  # noqa: BLE001 - raised by those who wait for it
             _failed(keys, error)
             return
-        parts = [data[i * BLOCK : (i + 1) * BLOCK] for i in range(len(run))]
+        parts = [fetched[i * BLOCK : (i + 1) * BLOCK] for i in range(len(run))]
         _came(keys, parts)
-        cache = shared_cache()
         for number, part in zip(run, parts, strict=True):
-            expected = None if self.expected is None else float(self.expected[number])
-            cache.put(self.name, number, part, expected=expected)
+            cache.put(self.name, number, part, expected=None if self.next_use is None else self.next_use(number))
+
+    def _from_cache(self, cache: BlockCache, number: int) -> bytes | None:
+        size = self._block_size(number)
+        data = cache.read(self.name, number, 0, size, size=size)
+        if data is not None and self.next_use is not None:
+            cache.expect(self.name, number, self.next_use(number))
+        return data
 
     def _get(self, begin: int, end: int) -> memoryview:
         with network_failures(self.url):

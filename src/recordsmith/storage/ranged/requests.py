@@ -20,7 +20,15 @@ from recordsmith.errors import ChangedFileError, RecordsmithError
 from recordsmith.storage.objects import without_secrets
 from recordsmith.workers.forking import renew_after_fork
 
-__all__ = ["ReadingStopped", "RemoteReadError", "RequestThreads", "Waiting", "network_failures", "result_of"]
+__all__ = [
+    "ReadingStopped",
+    "RemoteReadError",
+    "RequestThreads",
+    "Waiting",
+    "network_failures",
+    "result_of",
+    "stopped_by_ctrl_c",
+]
 
 T = TypeVar("T")
 
@@ -145,13 +153,25 @@ class Waiting:
 
 
 _thread = threading.local()
+_others = [Waiting()]  # the last one: of all threads that are part of no other
+
+
+@contextmanager
+def stopped_by_ctrl_c() -> Iterator[None]:
+    """Let all threads that wait, except those of a loader, give up if Ctrl-C ends what they are needed for."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        _others.append(Waiting())
+        _others.pop(0).stop()
+        raise
 
 
 def result_of(future: Future[T]) -> T:
     """Wait for a result, unless whoever wants it has ended. Also lets signals through."""
-    waiting: Waiting | None = getattr(_thread, "waiting", None)
+    waiting: Waiting = getattr(_thread, "waiting", None) or _others[-1]
     while True:
-        if waiting is not None and waiting.is_stopped:
+        if waiting.is_stopped:
             raise ReadingStopped("The reading was stopped.")
         try:
             return future.result(_LOOK)

@@ -24,11 +24,12 @@ FAMILIES = {
     "S": "schema: what was declared",
     "V": "values: what the features contain",
     "D": "dataset: classes, splits, copies, files",
+    "C": "comparison: two datasets or splits",
     "P": "pipelines: the code that reads the data",
     "T": "tensors: what a model really gets",
     "X": "the check itself",
 }
-_HOMES = ("checking.rules", "doctor.lint.rules", "doctor.diagnose.rules")
+_HOMES = ("checking.rules", "comparing.rules", "doctor.lint.rules", "doctor.diagnose.rules")
 _WIDEST = 100
 
 

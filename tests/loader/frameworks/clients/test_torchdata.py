@@ -26,7 +26,7 @@ AFTER = {"0": ["0", "1", "2"], "5": ["0[5:]", "1", "2"], str(COUNT): ["1", "2", 
     [
         ("fork", "few", 3),
         pytest.param("fork", "all", 20, marks=pytest.mark.proof),
-        pytest.param("spawn", "some", 6, marks=pytest.mark.proof),
+        pytest.param("spawn", "few", 3, marks=pytest.mark.proof),
     ],
 )
 def test_every_record_comes_once_in_each_epoch_after_a_resume(method: str, extent: str, cases: int):

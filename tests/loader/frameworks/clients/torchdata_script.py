@@ -18,7 +18,6 @@ PLACES = (0, 5, COUNT, "end")
 SETTINGS = ((0, False), (2, False), (3, False), (2, True))  # the number of workers, and whether they are persistent
 EXTENTS: dict[str, tuple[Any, Any]] = {
     "few": (SETTINGS[-1:], (5, "end")),
-    "some": (((2, False), (2, True)), (5, "end")),  # a spawned worker takes seconds to import PyTorch
     "all": (SETTINGS, PLACES),
 }
 

@@ -30,6 +30,7 @@ from recordsmith.doctor.lint.rules.splits.ordered import ORDERED_RULES
 from recordsmith.doctor.lint.rules.splits.overlaps import OVERLAP_RULES
 from recordsmith.doctor.lint.rules.splits.parts import PART_RULES
 from recordsmith.doctor.lint.rules.torch import TORCH_RULES
+from recordsmith.doctor.lint.rules.training.expected_ranges import EXPECTED_RANGE_RULES
 from recordsmith.doctor.lint.rules.training.gradients import GRADIENT_RULES
 from recordsmith.doctor.lint.rules.training.images import IMAGE_RULES
 from recordsmith.doctor.lint.rules.training.losses import LOSS_RULES
@@ -58,6 +59,7 @@ RULES: RuleSet[Program] = RuleSet(
         *RAW_BYTES_RULES,
         *IMAGE_RULES,
         *RANGE_RULES,
+        *EXPECTED_RANGE_RULES,
         *FEATURE_RULES,
         *COMPRESSION_RULES,
         *TARGET_RULES,

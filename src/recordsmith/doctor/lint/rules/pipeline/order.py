@@ -29,6 +29,10 @@ _CHANGES = {"shuffle", "batch", "padded_batch", "map", "repeat", "cache", "prefe
 _OF_TF_DATA = {"padded_batch", "prefetch", "interleave", "flat_map", "with_options"}
 _COLLECTS = {"write", "append", "write_file", "imwrite", "add", "save"}
 
+_SAYS_SHUFFLED = re.compile(
+    r"#.*\b((already|pre-?|well)[ -]shuffled|shuffled (already|on disk|beforehand))", re.IGNORECASE
+)
+
 
 @rule("P001", "batch-before-shuffle", Severity.WARNING)
 def batch_before_shuffle(program: Program) -> Iterator[Finding]:
@@ -142,7 +146,7 @@ def never_shuffled(program: Program) -> Iterator[Finding]:
         pipeline = candidates[0]
         if any(is_shuffled(one) and _same_place(one, pipeline) for one in program.finished):
             continue  # by a setting
-        made_up = _is_mixed_already(pipeline)
+        made_up = _is_mixed_already(pipeline) or bool(_SAYS_SHUFFLED.search(program.source.text))
         batch = next((stage for stage in pipeline.stages if stage.is_batch), None)
         yield program.finding(
             never_shuffled,

@@ -16,7 +16,7 @@ from recordsmith.doctor.lint.program import Program
 from recordsmith.doctor.lint.rules.torch.pixels import scaled_twice_in_torch
 from recordsmith.rules import Finding, Severity, rule
 
-__all__ = ["RANGE_RULES", "is_whole_numbers", "scaled_by"]
+__all__ = ["RANGE_RULES", "first_member", "is_whole_numbers", "model_inputs", "scaled_by"]
 
 _DECODER = re.compile(r"tensorflow\.io\.decode_(jpeg|png|image|bmp|gif|webp)")
 _KEEPS_RANGE = re.compile(
@@ -108,7 +108,8 @@ def _keeps_floats(value: Value) -> bool:
     return False
 
 
-def _inputs(model: CompiledModel) -> Iterator[Value]:
+def model_inputs(model: CompiledModel) -> Iterator[Value]:
+    """Yield what a model is trained on, without the labels."""
     for pipeline in model.trained_on:
         element = pipeline.element
         if isinstance(element, Group) and element.members:
@@ -121,7 +122,7 @@ def _inputs(model: CompiledModel) -> Iterator[Value]:
 
 def _scaled_before(model: CompiledModel) -> str | None:
     """What brings a model's inputs to 0..1 before it gets them."""
-    for value in _inputs(model):
+    for value in model_inputs(model):
         flow, scaling = flow_of(value), scaling_of(value)
         if flow is not None and scaling is not None and math.isclose(scaling.factor, 1 / 255, rel_tol=0.02):
             return "`rescale` in the generator"
@@ -231,7 +232,7 @@ def scaled_twice(program: Program) -> Iterator[Finding]:
 def _range_all_but_gone(program: Program, reported: set[int]) -> Iterator[Finding]:
     """Images of a dataset whose steps of scaling, taken together, leave nearly the same value everywhere."""
     for pipeline in program.finished:
-        value = _first_member(pipeline.element)
+        value = first_member(pipeline.element)
         found = scaling_of(value) if program.roles(pipeline) and id(pipeline) not in reported else None
         if found is None or found.root != "image" or found.steps or value.node is None:
             continue
@@ -263,7 +264,7 @@ def unscaled_pixels(program: Program) -> Iterator[Finding]:
         if not layers or any(_SCALES.fullmatch(one.name) for one in layers):
             continue
         known = all(one.name.startswith("keras.layers.") or one.name == "keras.Input" for one in layers)
-        if known and (any(_is_unscaled(value) for value in _inputs(model)) or _is_raw(model)):
+        if known and (any(_is_unscaled(value) for value in model_inputs(model)) or _is_raw(model)):
             yield program.finding(
                 unscaled_pixels,
                 model.compile.expression,
@@ -271,96 +272,10 @@ def unscaled_pixels(program: Program) -> Iterator[Finding]:
             )
 
 
-@rule("P267", "not-as-pretrained", Severity.WARNING)
-def not_as_pretrained(program: Program) -> Iterator[Finding]:
-    """A network with pretrained weights gets pixels on another scale than it was trained with.
-
-    Why it matters:
-        The weights of ImageNet expect exactly what `preprocess_input` of their module gives: VGG and ResNet pixels of
-        0..255 with the mean subtracted, MobileNet, Inception and Xception pixels of -1..1. With 0..1 instead of 0..255,
-        all images look black to a frozen network, and its features say little.
-
-    Example:
-        `ImageDataGenerator(rescale=1 / 255)` and `ResNet50(weights="imagenet")`.
-
-    Fix:
-        Use the function of the network: `ImageDataGenerator(preprocessing_function=resnet50.preprocess_input)`.
-    """
-    for model in program.models:
-        layers = model.layers or ()
-        for layer in layers:
-            wanted = _PRETRAINED.fullmatch(layer.name)
-            weights = layer.argument(None, "weights")
-            own = weights is None or (isinstance(weights, Literal) and weights.value == "imagenet")
-            before = layers[: layers.index(layer)]
-            if wanted is None or not own or any(one.name not in _PLAIN_INPUTS for one in before):
-                continue
-            found = _scale_wrong_for(model, centred=bool(wanted[2]))
-            if found is not None:
-                network = layer.name.rpartition(".")[2]
-                yield program.finding(
-                    not_as_pretrained,
-                    layer.expression,
-                    f"The weights of {network} were trained on {found[1]}, and get pixels of {found[0]}.",
-                    advice="Use `preprocess_input` of the network's module instead.",
-                    severity=None if wanted[2] else Severity.INFO,  # many train well enough with 0..1
-                )
-
-
-_PLAIN_INPUTS = ("keras.Input", "keras.layers.Input", "keras.layers.InputLayer", "keras.layers.Resizing")
-_PRETRAINED = re.compile(
-    r"keras\.applications\.(?:\w+\.)?(?:(VGG16|VGG19|ResNet50|ResNet101|ResNet152)"
-    r"|(MobileNet|MobileNetV2|InceptionV3|InceptionResNetV2|Xception|ResNet\d+V2|NASNet\w+))"
-)
-
-
-def _scale_wrong_for(model: CompiledModel, *, centred: bool) -> tuple[str, str] | None:
-    """The range of the pixels, and the one that the network was trained on; None if near enough, or not known."""
-    for fit in model.fits:
-        found = scaling_of(fit.argument(0, "x"))
-        if found is None or found.root != "image" or found.steps or found.offset:
-            continue
-        if not centred and math.isclose(found.factor, 1 / 255, rel_tol=0.02):
-            return "0..1", "pixels of 0..255 with the mean subtracted"
-        if centred and found.factor == 1:
-            return "0..255", "pixels of -1..1"
-    return None
-
-
-@rule("P268", "shift-left-out", Severity.WARNING)
-def shift_left_out(program: Program) -> Iterator[Finding]:
-    """Pixels are divided by 127.5 and 1 is not subtracted, so that they are 0..2 instead of -1..1.
-
-    Why it matters:
-        Dividing by 127.5 is half of scaling to -1..1. Without the subtraction all values are positive and up to 2: a
-        generator that ends with tanh can never give such an image, and pretrained weights expect values around 0.
-
-    Example:
-        `image / (127.5 - 1)`, where `image / 127.5 - 1` was meant.
-
-    Fix:
-        `image / 127.5 - 1`, or `image / 255` for 0..1.
-    """
-    inputs = [_first_member(pipeline.element) for pipeline in program.finished if program.roles(pipeline)]
-    inputs += [value for model in program.models for value in _inputs(model)]
-    seen: set[int] = set()
-    for value in inputs:
-        found = scaling_of(value)
-        node = value.node
-        if found is None or node is None or found.root != "image" or found.steps or found.offset or id(node) in seen:
-            continue
-        seen.add(id(node))
-        if 126 < 1 / found.factor < 129:
-            yield program.finding(
-                shift_left_out,
-                node,
-                f"Pixels are divided by {1 / found.factor:g} and not shifted: they are 0..2, and not -1..1.",
-            )
-
-
-def _first_member(element: Value) -> Value:
+def first_member(element: Value) -> Value:
+    """Return the input of an element: of a pair the first, of a batch what it was made from."""
     if isinstance(element, Element) and element.of is not None:
-        return _first_member(element.of)
+        return first_member(element.of)
     return element.members[0] if isinstance(element, Group) and element.members else element
 
 
@@ -415,4 +330,4 @@ def _is_pixels_by_255(value: Operation) -> bool:
     return raw and pixels and isinstance(right, Literal) and right.value in (255, 255.0, 256)
 
 
-RANGE_RULES = [scaled_twice, unscaled_pixels, not_as_pretrained, shift_left_out, scaled_pixels_made_whole]
+RANGE_RULES = [scaled_twice, unscaled_pixels, scaled_pixels_made_whole]

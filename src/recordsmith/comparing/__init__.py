@@ -1,0 +1,1 @@
+"""`rs.compare`: two datasets or splits: schemas, counts, distributions, classes, and which records both have."""

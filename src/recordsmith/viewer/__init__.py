@@ -1,0 +1,1 @@
+"""The viewer: a local web server that shows the records of datasets in the browser, read-only."""

@@ -1,0 +1,197 @@
+"""Facts and findings about an opened dataset, collected in the background while somebody looks at it.
+
+First the first records of a few files, so that histograms are there at once; then `check` over everything, where the
+data is on a local disk and not very large. Otherwise only when it is asked for: a check reads every byte.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import threading
+from collections.abc import Sequence
+
+from recordsmith.checking.check import check
+from recordsmith.errors import RecordsmithError, reason_of
+from recordsmith.facts.dataset_facts import DatasetFacts, LabelFacts
+from recordsmith.facts.survey import survey
+from recordsmith.facts.value_facts import FeatureFacts
+from recordsmith.report import Report
+from recordsmith.rules import Finding
+from recordsmith.storage.ranged.opening import file_size, is_ranged
+from recordsmith.viewer.data.opened import OpenedDataset
+
+__all__ = ["Examination"]
+
+_FIRST_FILES = 4
+_FIRST_RECORDS = 500  # of each of them
+_FIRST_PAGE = 0.2  # seconds that are left to the first page
+_LATER = 10  # the niceness of this work
+_UNASKED_BYTES = 20 << 30  # that are checked without being asked
+
+
+class _StoppedError(Exception):
+    """The viewer ends."""
+
+
+class Examination:
+    """What is known about a dataset so far.
+
+    Attributes:
+        facts: about the first records, then about all; None until then.
+        complete: the facts are about all records.
+        report: the findings; None until the check is done.
+        phase, share: what is being done, and how much of it is done, from 0 to 1; "" while nothing is.
+        error: why the check could not be done.
+        version: increases whenever there is something new.
+        asked: the whole dataset is or was checked.
+    """
+
+    def __init__(self, dataset: OpenedDataset) -> None:
+        self._dataset = dataset
+        self._stopped = False
+        self._lock = threading.Lock()
+        self.facts: DatasetFacts | None = None
+        self.complete = False
+        self.report: Report | None = None
+        self.phase = ""
+        self.share = 0.0
+        self.error: str | None = None
+        self.version = 0
+        self.asked = False
+        self._by_record: dict[tuple[str, int], list[int]] = {}
+        self._features: dict[str, FeatureFacts] = {}
+        self._started = False
+
+    def start(self) -> None:
+        """Begin, once."""
+        with self._lock:
+            if self._started:
+                return
+            self._started = True
+        threading.Thread(target=self._run, name="recordsmith-view-facts", daemon=True).start()
+
+    def ask(self) -> None:
+        """Check the whole dataset, also if it is large or remote."""
+        with self._lock:
+            if self.asked:
+                return
+            self.asked = True
+        threading.Thread(target=self._check, name="recordsmith-view-check", daemon=True).start()
+
+    def stop(self) -> None:
+        """End the work in the background."""
+        self._stopped = True
+
+    @property
+    def findings(self) -> Sequence[Finding]:
+        """The findings so far."""
+        return () if self.report is None else self.report.findings
+
+    def feature(self, name: str) -> FeatureFacts | None:
+        """Return the facts about a feature."""
+        return self._features.get(name)
+
+    def label(self, name: str) -> LabelFacts | None:
+        """Return the facts about a label."""
+        labels = () if self.facts is None else self.facts.labels
+        return next((one for one in labels if one.feature == name), None)
+
+    def of_record(self, path: str, number_in_file: int) -> list[Finding]:
+        """Return the findings that name a record."""
+        return [self.findings[place] for place in self._by_record.get((path, number_in_file), ())]
+
+    def key_of(self, finding: Finding) -> str:
+        """Return a short name of a finding, which URLs use: its code, and its number among those of the same code."""
+        same = [one for one in self.findings if one.code == finding.code]
+        return f"{finding.code}.{next(n for n, one in enumerate(same) if one is finding)}"
+
+    def records_of(self, key: str) -> list[int] | None:
+        """Return the numbers of the records that a finding names; None if there is no such finding."""
+        code, _, number = key.partition(".")
+        same = [one for one in self.findings if one.code == code]
+        if not number.isdecimal() or int(number) >= len(same):
+            return None
+        places = [same[int(number)].location, *same[int(number)].places]
+        found = [
+            self._dataset.number_of(place.path, place.record)
+            for place in places
+            if place.path is not None and place.record is not None
+        ]
+        return sorted({one for one in found if one is not None})
+
+    # --- in the background ---
+
+    def _run(self) -> None:
+        _let_others_first()
+        threading.Event().wait(_FIRST_PAGE)
+        try:
+            self.phase = "first records"
+            self._know(
+                survey(
+                    list(self._dataset.layout.files[:_FIRST_FILES]),
+                    schema=self._dataset.declared,
+                    decode="none",
+                    records=_FIRST_RECORDS,
+                    threads=1,
+                    progress=self._report,
+                ),
+                complete=False,
+            )
+        except (RecordsmithError, OSError, MemoryError) as error:
+            self.error = reason_of(error)
+        except _StoppedError:
+            return
+        self.phase = ""
+        files = self._dataset.layout.files
+        local = not any(map(is_ranged, files))
+        if local and sum(file_size(file) for file in files) <= _UNASKED_BYTES:
+            self.ask()
+
+    def _check(self) -> None:
+        _let_others_first()
+        try:
+            report = check(
+                list(self._dataset.paths) if len(self._dataset.paths) > 1 else self._dataset.paths[0],
+                split=self._dataset.split,
+                schema=self._dataset.declared,
+                progress=self._report,
+            )
+        except _StoppedError:
+            return
+        except (RecordsmithError, OSError, MemoryError) as error:
+            self.error = reason_of(error)
+            self.phase = ""
+            self.version += 1
+            return
+        by_record: dict[tuple[str, int], list[int]] = {}
+        for place, finding in enumerate(report.findings):
+            named = {(one.path, one.record) for one in (finding.location, *finding.places)}
+            for path, record in named:
+                if path is not None and record is not None:
+                    by_record.setdefault((path, record), []).append(place)
+        self._by_record = by_record
+        self.report = report
+        self.error = None
+        if report.facts is not None:
+            self._know(report.facts, complete=True)
+        self.phase = ""
+        self.version += 1
+
+    def _know(self, facts: DatasetFacts, *, complete: bool) -> None:
+        self._features = {one.name: one for one in facts.features}
+        self.facts = facts
+        self.complete = complete
+        self.version += 1
+
+    def _report(self, phase: str, done: int, total: int) -> None:
+        if self._stopped:
+            raise _StoppedError
+        self.phase = phase
+        self.share = done / total if total else 0.0
+
+
+def _let_others_first() -> None:
+    """Let the system prefer other threads to this one and to those that it starts: somebody waits for them."""
+    with contextlib.suppress(OSError, AttributeError):
+        os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), _LATER)

@@ -1,0 +1,1 @@
+"""What the viewer shows: its pages and their parts as HTML."""

@@ -1,0 +1,325 @@
+"""The page with the grid: the toolbar, the features beside it, and what can be taken away."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+
+from recordsmith.query.overview import FeatureOverview
+from recordsmith.schema import Image, Label, Scalar, Text
+from recordsmith.viewer.data.opened import OpenedDataset
+from recordsmith.viewer.data.selected_values import SelectedValues
+from recordsmith.viewer.data.state import ViewState
+from recordsmith.viewer.pages.cards import GridShape, table_columns
+from recordsmith.viewer.pages.facets import facets_part
+from recordsmith.viewer.pages.frame import Viewed, whole_page
+from recordsmith.viewer.pages.values import address
+from recordsmith.wording.markup import Child, Markup, element, joined
+from recordsmith.wording.numbers import bytes_text, count_text
+from recordsmith.wording.visible_text import clipped
+
+__all__ = ["grid_page", "side_part"]
+
+_MOST_SORTED = 60  # features in the list of orders
+
+
+def grid_page(
+    viewed: Viewed,
+    every: Sequence[Viewed],
+    state: ViewState,
+    *,
+    layout: str,
+    shape: GridShape,
+    first: Child,
+    selected: SelectedValues | None,
+    version: int,
+) -> str:
+    """Return the page with the grid; `first` are the first cells, the others are fetched as the page scrolls."""
+    dataset = viewed.dataset
+    header = _table_head(dataset, state) if layout == "table" else None
+    grid = element(
+        "div",
+        element("div", first, id="cells", role="list" if layout != "table" else None),
+        id="grid",
+        class_=f"grid-{layout} size-{state.size or 'm'}",
+        data_width=shape.width,
+        data_height=shape.height,
+        data_columns=len(table_columns(dataset)) if layout == "table" else None,
+    )
+    return whole_page(
+        dataset.name,
+        _toolbar(viewed, state, layout),
+        element(
+            "div",
+            element("aside", side_part(viewed, state, selected), id="side", aria_label="Features", data_facts=version),
+            element(
+                "main",
+                element("div", class_="chips", id="chips"),
+                header,
+                grid,
+                element("p", "No record fits these filters.", id="nothing", hidden=True),
+                id="scroller",
+                tabindex="0",
+                aria_label="Records",
+            ),
+            class_="panes",
+        ),
+        _takeaway(viewed, state),
+        viewed=viewed,
+        every=every,
+        here="records",
+        class_="app",
+        data_page="grid",
+        data_base=address(viewed.base),
+    )
+
+
+def _toolbar(viewed: Viewed, state: ViewState, layout: str) -> Markup:
+    dataset = viewed.dataset
+    box = element(
+        "div",
+        element(
+            "input",
+            type="text",
+            id="where",
+            name="where",
+            value=address(state.where),
+            placeholder="Filter, such as  label == 'cat' and width > 200",
+            autocomplete="off",
+            spellcheck="false",
+            role="combobox",
+            aria_label="Filter: a condition over the features",
+            aria_expanded="false",
+            aria_controls="completions",
+            aria_describedby="where-error",
+        ),
+        element("ul", id="completions", role="listbox", aria_label="Completions", hidden=True),
+        element("p", id="where-error", role="alert", hidden=True),
+        class_="where",
+    )
+    search = element(
+        "input",
+        type="search",
+        id="search-text",
+        value=address(state.text),
+        placeholder="Search in text",
+        aria_label="Search in text",
+    )
+    tools = [
+        element("button", "Features", type="button", id="side-button", aria_controls="side", aria_expanded="true"),
+        box,
+        search if any(isinstance(one.feature, Text) for one in dataset.features) else None,
+        _order(dataset, state),
+        element(
+            "span",
+            [_layout_link(state, layout, kind, words) for kind, words in (("cards", "Cards"), ("table", "Table"))],
+            class_="switch",
+            role="group",
+            aria_label="Layout",
+        ),
+        element(
+            "span",
+            [
+                _size_link(state, size, words, name)
+                for size, words, name in (("s", "S", "Small"), ("", "M", "Medium"), ("l", "L", "Large"))
+            ],
+            class_="switch",
+            role="group",
+            aria_label="Size of the cards",
+        )
+        if layout != "table"
+        else None,
+        element("span", id="count", role="status", aria_live="polite"),
+        element("button", "Take away", type="button", id="take-button"),
+    ]
+    return element("form", tools, class_="strip tools", id="tools", role="search")
+
+
+def _layout_link(state: ViewState, layout: str, kind: str, words: str) -> Markup:
+    here = layout == kind
+    return element(
+        "a",
+        words,
+        href=address(state.url(layout=kind)),
+        data_soft=True,
+        role="button",
+        aria_pressed="true" if here else "false",
+    )
+
+
+def _size_link(state: ViewState, size: str, words: str, name: str) -> Markup:
+    here = state.size == size
+    return element(
+        "a",
+        words,
+        href=address(state.url(size=size)),
+        data_soft=True,
+        role="button",
+        aria_label=name,
+        aria_pressed="true" if here else "false",
+    )
+
+
+def _order(dataset: OpenedDataset, state: ViewState) -> Markup:
+    current = "sample" if state.sample is not None else state.sort
+    choices: list[tuple[str, str]] = [("", "In file order"), ("sample", "At random")]
+    for one in dataset.features[:_MOST_SORTED]:
+        if one.steps or one.feature is None:
+            continue
+        if isinstance(one.feature, (Scalar, Label)) or (isinstance(one.feature, Text) and one.feature.shape == ()):
+            choices += [(one.name, f"{one.name} ↑"), (f"-{one.name}", f"{one.name} ↓")]
+        if not isinstance(one.feature, (Scalar, Label)):
+            words = "size" if isinstance(one.feature, Image) else "length"
+            choices += [
+                (f"-len({one.name})", f"{words} of {one.name} ↓"),
+                (f"len({one.name})", f"{words} of {one.name} ↑"),
+            ]
+    if current not in {value for value, _ in choices}:
+        choices.append((current, current))
+    options = [
+        element("option", clipped(words, 60), value=address(value), selected=value == current)
+        for value, words in choices
+    ]
+    return element("select", options, id="order", aria_label="Order")
+
+
+def _table_head(dataset: OpenedDataset, state: ViewState) -> Markup:
+    cells = [element("span", "record", class_="number")]
+    cells += [_column_head(one, state) for one in table_columns(dataset)]
+    return element("div", cells, class_="table-head", data_columns=len(cells) - 1)
+
+
+def _column_head(one: FeatureOverview, state: ViewState) -> Markup:
+    name = clipped(one.name.rpartition("/")[2] or one.name, 40)
+    if not isinstance(one.feature, (Scalar, Label, Text)):
+        return element("span", name, title=clipped(one.name, 200))
+    arrow = " ↑" if state.sort == one.name else " ↓" if state.sort == f"-{one.name}" else ""
+    then = f"-{one.name}" if state.sort == one.name else "" if state.sort == f"-{one.name}" else one.name
+    link = element("a", name + arrow, href=address(state.url(sort=then, sample=None)), data_soft=True)
+    return element("span", link, title=clipped(one.name, 200))
+
+
+def side_part(viewed: Viewed, state: ViewState, selected: SelectedValues | None) -> Markup:
+    """Return the features beside the grid."""
+    dataset, examination = viewed.dataset, viewed.examination
+    if examination.facts is None:
+        said = "Looking at the first records …"
+    elif examination.complete:
+        said = f"All {count_text(examination.facts.records, 'record')}"
+    else:
+        said = f"The first {count_text(examination.facts.records, 'record')} so far"
+    if selected is not None and selected.looked_at and not selected.is_exact:
+        said += f"; the selection by {selected.looked_at:,} of its records"
+    about = f"{count_text(len(dataset.layout.files), 'file')}, {bytes_text(sum(file.bytes for file in dataset.files))}"
+    return joined(
+        [
+            element("p", element("b", said), element("br"), element("small", about), class_="about"),
+            _problems(dataset),
+            element(
+                "input", type="search", id="find-feature", placeholder="Find a feature", aria_label="Find a feature"
+            )
+            if len(dataset.features) > 8
+            else None,
+            facets_part(dataset, examination, state, selected),
+        ]
+    )
+
+
+def _problems(dataset: OpenedDataset) -> Markup | None:
+    problems = list(dataset.problems)
+    if not problems:
+        return None
+    rows = [
+        element(
+            "li",
+            element("bdi", clipped(error.problem, 300)),
+            element("br"),
+            element(
+                "small",
+                clipped(
+                    ", ".join(
+                        part
+                        for part in (
+                            error.path or "",
+                            "" if error.record is None else f"record {error.record:,}",
+                            "" if error.offset is None else f"byte {error.offset:,}",
+                        )
+                        if part
+                    ),
+                    400,
+                ),
+            ),
+        )
+        for error in problems[:8]
+    ]
+    return element(
+        "section",
+        element("h2", "Damage"),
+        element("ul", rows),
+        element(
+            "p",
+            "Records before the damage are shown. ",
+            element("code", "recordsmith repair"),
+            " recovers the others.",
+            class_="note",
+        ),
+        class_="damage",
+        role="note",
+        aria_label="Damage",
+    )
+
+
+def _takeaway(viewed: Viewed, state: ViewState) -> Markup:
+    dataset = viewed.dataset
+    condition = state.condition(dataset.types)
+    words = ["recordsmith", "copy", *dataset.paths, "-o", "selected"]
+    words += ["--from", dataset.split] if dataset.split else []
+    words += ["--where", condition] if condition else []
+    whole = not state.text and not state.finding
+    source = repr(dataset.paths[0]) if len(dataset.paths) == 1 else repr(list(dataset.paths))
+    split = f", split={dataset.split!r}" if dataset.split else ""
+    python = f"import numpy as np\nimport recordsmith as rs\n\nds = rs.open({source}{split})\nrows = ds[np.loadtxt('records.txt', np.int64, ndmin=1)]"  # noqa: E501 - code that is shown
+    return element(
+        "dialog",
+        element("h2", "Take the selection away"),
+        element("h3", "Record numbers"),
+        element(
+            "p",
+            element(
+                "a",
+                "Download records.txt",
+                href=address(f"{viewed.base}/records.txt{state.url()}"),
+                download="records.txt",
+            ),
+            " has one number a line, in the order shown. Then:",
+        ),
+        _copied(python),
+        element("h3", "A copy of these records"),
+        _copied(shlex.join(words))
+        if whole
+        else element(
+            "p",
+            "A text search and the records of a finding cannot be written as a condition: use the record numbers.",
+            class_="note",
+        ),
+        element("h3", "A link to this view"),
+        element(
+            "p",
+            "Everything you see is in the address of the page. It works while this viewer runs, for whoever has opened "
+            "it with the token.",
+            class_="note",
+        ),
+        element("button", "Copy the link", type="button", id="copy-link"),
+        element("form", element("button", "Close", value="close"), method="dialog"),
+        id="take",
+        aria_label="Take the selection away",
+    )
+
+
+def _copied(text: str) -> Markup:
+    return element(
+        "div",
+        element("pre", Markup(address(text))),
+        element("button", "Copy", type="button", class_="copy"),
+        class_="copied",
+    )

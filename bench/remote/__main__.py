@@ -6,6 +6,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import json
 import os
 import sys
@@ -97,11 +99,10 @@ def _watched(folder: Path) -> list[int]:
     def watch() -> None:
         while True:
             size = 0
-            for path in folder.rglob("*.block"):
-                try:
-                    size += path.stat().st_size
-                except FileNotFoundError:
-                    continue
+            ledger = folder / "blocks" / "used"  # with its lock, nothing is added and removed meanwhile
+            with contextlib.suppress(FileNotFoundError), ledger.open() as locked:
+                fcntl.flock(locked, fcntl.LOCK_EX)
+                size = sum(path.stat().st_size for path in folder.rglob("*.block"))
             highest[0] = max(highest[0], size)
             time.sleep(0.1)
 

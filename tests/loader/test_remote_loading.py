@@ -37,9 +37,7 @@ def forget():
     """Behave like a new process: nothing is in memory."""
     opening._objects.clear()
     opening._folders.clear()
-    remote_object._arrived.memory.clear()
-    remote_object._arrived.bytes = 0
-    remote_object._arrived.sizes.clear()
+    remote_object._arrived.forget()
 
 
 @pytest.fixture
@@ -205,7 +203,7 @@ def test_an_object_that_is_replaced_during_an_epoch_is_an_error(local, remote, t
             seen.extend(batch["n"].tolist())
             if len(seen) == 40:
                 upload(other, remote)
-                remote_object._arrived.memory.clear()
+                remote_object._arrived.forget()
 
     with pytest.raises(rs.ChangedFileError, match="changed while it was in use") as caught:
         feed()

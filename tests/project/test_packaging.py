@@ -54,7 +54,7 @@ def test_every_optional_import_names_an_extra_that_installs_it():
 def test_all_is_everything_but_the_frameworks():
     named = re.fullmatch(r"recordsmith\[(.+)\]", EXTRAS["all"][0])
     assert named is not None
-    assert set(named[1].split(",")) == set(EXTRAS) - {"all", "tensorflow", "torch", "jax", "keras", "lightning"}
+    assert set(named[1].split(",")) == set(EXTRAS) - {"all", "tensorflow", "torch", "jax", "keras", "lightning", "ray"}
 
 
 def test_nothing_but_what_is_declared_is_imported_at_the_top_of_a_module():
@@ -69,7 +69,7 @@ def test_nothing_but_what_is_declared_is_imported_at_the_top_of_a_module():
             if {name.partition(".")[0] for name in names} - known:
                 found.add(path.relative_to(SOURCE).as_posix())
     # These are imported only after the framework has been asked for through import_extra.
-    assert found == {"schema/export/tensorflow_functions.py"}
+    assert found == {"schema/export/tensorflow_functions.py", "ray/blocks.py", "ray/reading.py", "ray/sink.py"}
 
 
 @pytest.mark.parametrize("table", ["dependencies", "optional-dependencies", "requires", "dependency-groups"])

@@ -261,12 +261,12 @@ def test_light_and_dark(visiting):
     visitor.check()
 
 
-@pytest.mark.parametrize("path", ["/d/0/", "/d/0/?layout=table", "/d/0/r/4", "/d/0/findings", "/d/0/facts", "/compare"])
-def test_nothing_is_wider_than_a_phone(visiting, path):
+def test_nothing_is_wider_than_a_phone(visiting):
     visitor = visiting(viewport={"width": 400, "height": 800})
-    visitor.go(path)
-    visitor.page.wait_for_load_state("networkidle")
-    assert visitor.page.evaluate("document.documentElement.scrollWidth") <= 400
+    for path in ("/d/0/", "/d/0/?layout=table", "/d/0/r/4", "/d/0/findings", "/d/0/facts", "/compare"):
+        visitor.go(path)
+        visitor.page.wait_for_load_state("networkidle")
+        assert visitor.page.evaluate("document.documentElement.scrollWidth") <= 400, path
     visitor.check()
 
 
@@ -279,17 +279,17 @@ def test_the_features_open_over_the_grid_on_a_phone(visiting):
     visitor.check()
 
 
-@pytest.mark.parametrize("path", ["/d/0/", "/d/0/r/4", "/d/0/findings"])
-def test_everything_that_can_be_used_has_a_name(visiting, path):
+def test_everything_that_can_be_used_has_a_name(visiting):
     visitor = visiting()
-    visitor.go(path)
-    visitor.page.wait_for_load_state("networkidle")
-    nameless = visitor.page.evaluate(
-        "() => [...document.querySelectorAll('a, button, input, select, [role=img], img')].filter(one => "
-        "!(one.getAttribute('aria-label') || one.textContent.trim() || one.alt !== undefined || one.labels?.length))"
-        ".map(one => one.outerHTML.slice(0, 100))"
-    )
-    assert nameless == []
+    for path in ("/d/0/", "/d/0/r/4", "/d/0/findings"):
+        visitor.go(path)
+        visitor.page.wait_for_load_state("networkidle")
+        nameless = visitor.page.evaluate(
+            "() => [...document.querySelectorAll('a, button, input, select, [role=img], img')].filter(one => "
+            "!(one.getAttribute('aria-label') || one.textContent.trim() || one.alt !== undefined || "
+            "one.labels?.length)).map(one => one.outerHTML.slice(0, 100))"
+        )
+        assert nameless == [], path
 
 
 def test_hostile_data_runs_nothing(visiting, viewing, tmp_path):

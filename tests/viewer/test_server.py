@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import recordsmith as rs
-from recordsmith.images import encode_image
+from recordsmith.images import decode_image, encode_image
 from tests.viewer.conftest import Client, Viewing
 
 
@@ -295,3 +295,16 @@ def test_masks_keypoints_and_boxes_of_other_conventions(viewing, tmp_path):
     assert client.get("/d/0/media/0?f=mask&i=0&kind=mask").headers["content-type"] == "image/png"
     assert '<rect x="20" y="20" width="20" height="20"' in client.get("/d/0/r/1").text
     assert ">cat</text>" in client.get("/d/0/r/1").text
+
+
+def test_raw_pixels_are_shown_where_a_feature_says_their_shape(viewing, tmp_path):
+    path = str(tmp_path / "raw.tfrecord")
+    pixels = np.random.default_rng(0).integers(0, 255, (20, 30, 3), np.uint8)
+    with rs.RecordWriter(path) as writer:
+        writer.write_example({"image/encoded": pixels.tobytes(), "image/shape": [20, 30, 3]})
+        writer.write_example({"image/encoded": pixels.tobytes(), "image/shape": [20, 30, 4]})
+    client = viewing(path)
+    assert "kind=heat" in client.get("/d/0/").text
+    made = client.get("/d/0/media/0?f=image/encoded&kind=heat")
+    assert np.array_equal(decode_image(made.body), pixels)
+    assert client.get("/d/0/media/1?f=image/encoded&kind=heat").status == 422  # another number of bytes

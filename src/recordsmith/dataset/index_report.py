@@ -14,7 +14,7 @@ from recordsmith.records.index import ShardIndex, cached_index, export_index, ke
 from recordsmith.storage.ranged.opening import is_ranged
 from recordsmith.storage.ranged.web_files import is_web
 
-__all__ = ["IndexedFile", "export_indexes", "index_files", "is_uploadable", "keep_indexes"]
+__all__ = ["IndexedFile", "export_indexes", "index_files", "is_uploadable", "keep_index_of", "keep_indexes"]
 
 TextFormat = Literal["dali", "vahidk"]
 
@@ -57,14 +57,18 @@ def is_uploadable(file: str) -> bool:
     return is_ranged(file) and not is_web(file)
 
 
+def keep_index_of(file: str, *, rebuild: bool = False, upload: bool = False) -> IndexedFile:
+    """Put the index of a file into the cache, unless it is there and fits; with `upload` beside a remote one too."""
+    cached = None if rebuild else cached_index(file)
+    found, place = cached or keep_index(file)
+    if upload and is_uploadable(file):
+        place = upload_index(file, place)
+    return _indexed(found, place, written=cached is None or place != cached[1])
+
+
 def keep_indexes(files: Sequence[str], *, rebuild: bool = False, upload: bool = False) -> Iterator[IndexedFile]:
-    """Put the index of each file into the cache, unless it is there and fits; with `upload` beside remote ones too."""
-    for file in files:
-        cached = None if rebuild else cached_index(file)
-        found, place = cached or keep_index(file)
-        if upload and is_uploadable(file):
-            place = upload_index(file, place)
-        yield _indexed(found, place, written=cached is None or place != cached[1])
+    """Do the same for several files."""
+    return (keep_index_of(file, rebuild=rebuild, upload=upload) for file in files)
 
 
 def export_indexes(

@@ -12,7 +12,16 @@ from recordsmith.errors import RecordsmithError
 from recordsmith.images import ImageError, read_header
 from recordsmith.images.codec import decode_image
 from recordsmith.viewer.data.examination import Examination
-from recordsmith.viewer.data.media import Media, MediaCache, heat_map, mask_image, playable, thumbnail, wave_file
+from recordsmith.viewer.data.media import (
+    Media,
+    MediaCache,
+    heat_map,
+    mask_image,
+    playable,
+    raw_pixels,
+    thumbnail,
+    wave_file,
+)
 from recordsmith.viewer.data.opened import OpenedDataset
 from recordsmith.viewer.data.searching import Search
 from recordsmith.viewer.data.state import ViewState
@@ -80,7 +89,7 @@ class ViewedDataset:
         self, number: int, feature: str, kind: str, *, place: int = 0, side: int = 384, rate: int = 16_000
     ) -> Media:
         """Return a value of a record as something that a browser shows or plays; raises an ImageError."""
-        value = self._value(number, feature, place, within=kind in ("image", "mask"))
+        value = self._value(number, feature, place, kind)
         if kind == "raw" and isinstance(value, bytes):
             return Media("application/octet-stream", value)
         if kind == "play" and isinstance(value, bytes):
@@ -90,14 +99,16 @@ class ViewedDataset:
         near = next((one for one in _SIDES if one >= side), _SIDES[-1])
         return self._cache.get((self.number, number, feature, kind, place, near), lambda: _made(value, kind, near))
 
-    def _value(self, number: int, feature: str, place: int, *, within: bool) -> Any:
+    def _value(self, number: int, feature: str, place: int, kind: str) -> Any:
+        within = kind in ("image", "mask")
         found = self.dataset.read([number])
         value = found[0].values.get(feature) if found else None
         if within and isinstance(value, (list, np.ndarray)) and (isinstance(value, list) or value.dtype == object):
             value = value[place] if 0 <= place < len(value) else None
         if value is None:
             raise ImageError("The record has no such value.")
-        return value
+        pixels = None if within else raw_pixels(found[0].values, feature)
+        return pixels if kind == "heat" and pixels is not None else value
 
 
 class _ClassNames(dict[str, Any]):

@@ -40,8 +40,7 @@ def remote(tmp_path, s3_url, monkeypatch):
                 writer.write(one_block(n))
         assert (tmp_path / "data" / f"{file}.tfrecord").stat().st_size == BLOCK * ROWS // 2
     opening._objects.clear()
-    remote_object._arrived.memory.clear()
-    remote_object._arrived.bytes = 0
+    remote_object._arrived.forget()
     return upload(tmp_path / "data", s3_url)
 
 
@@ -153,7 +152,7 @@ def test_the_cache_argument_limits_what_is_kept(remote, tmp_path, monkeypatch):
     assert kept() > 4_000_000
     block_cache.shared_cache().empty()
     opening._objects.clear()
-    remote_object._arrived.memory.clear()
+    remote_object._arrived.forget()
     list(rs.open(remote, schema=SCHEMA, cache=0).batch(4))
     assert kept() == 0
     with pytest.raises(rs.RecordsmithError, match="cache is not a size"):

@@ -117,7 +117,7 @@ def test_a_source_that_changes_meanwhile_is_an_error(tmp_path, s3_url, monkeypat
     upload(source, s3_url)
     found = rs.sources.csv(s3_url)
     open_folder(s3_url).put("rows.csv", b"n,word\n1,a\n")
-    remote_object._arrived.memory.clear()
+    remote_object._arrived.forget()
     monkeypatch.setenv("RECORDSMITH_CACHE_LIMIT", "0")
     with pytest.raises(rs.RecordsmithError, match="changed"):
         rs.make(found, tmp_path / "made")

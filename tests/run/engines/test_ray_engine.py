@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import sys
@@ -11,8 +12,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
 import recordsmith as rs
+from recordsmith.cli import main
 from recordsmith.images import encode_image
 from recordsmith.run.engines import ray_engine, ray_tasks
 from recordsmith.run.shards import dealing, shard_writing, shuffling
@@ -107,6 +110,14 @@ def test_relative_paths(quick_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     made = rs.make("photos", "out", engine="ray")
     assert (made.rows, made.rejects) == (8, 0)
     assert rs.copy("out", "copy", engine="ray").rows == 8
+
+
+def test_indexes(quick_path: Path) -> None:
+    rs.make(labelled([n % 3 for n in range(3000)]), quick_path / "data", shards=4)
+    index = ["index", str(quick_path / "data"), "--format", "json", "--rebuild"]
+    local, on_ray = (CliRunner().invoke(main, [*index, "--engine", engine]) for engine in ("local", "ray"))
+    assert json.loads(on_ray.stdout) == json.loads(local.stdout)
+    assert len(json.loads(on_ray.stdout)["files"]) == 4
 
 
 def stop(phase: str) -> Any:

@@ -16,7 +16,7 @@ import recordsmith as rs
 from recordsmith.dataset import find_layout
 from recordsmith.dataset.index_report import keep_indexes
 from recordsmith.dataset.schema_source import find_schema
-from recordsmith.making import dataset_writer
+from recordsmith.making import added_split
 from recordsmith.records.shards import files_in
 from recordsmith.records.writer import RecordWriter
 from recordsmith.storage.atomic_file import write_text_atomically
@@ -318,7 +318,7 @@ def test_a_failure_while_descriptions_are_written(tmp_path: Path, monkeypatch: p
     def full(path: str, text: str) -> None:
         raise OSError(28, "No space left on device", path)
 
-    monkeypatch.setattr(dataset_writer, "write_text_atomically", full)
+    monkeypatch.setattr(added_split, "write_text_atomically", full)
     for place in ("old", "new"):
         with pytest.raises(OSError, match="No space"):
             write(tmp_path / place, 0, shards=2, overwrite=True)

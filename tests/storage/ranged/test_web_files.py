@@ -48,7 +48,7 @@ def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[WebServe
     monkeypatch.setenv("RECORDSMITH_CACHE", str(tmp_path / "cache"))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "indexes"))
     opening._objects.clear()
-    remote_object._arrived.memory.clear()
+    remote_object._arrived.forget()
     state = WebServer()
 
     class Handler(http.server.BaseHTTPRequestHandler):
@@ -77,9 +77,9 @@ def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[WebServe
             self.send_header("Content-Length", str(end - begin))
             self.end_headers()
             if self.command == "GET":
-                self.wfile.write(content[begin:end])
                 state.sent += end - begin
                 state.whole += asked is None
+                self.wfile.write(content[begin:end])
 
         do_HEAD = do_GET  # noqa: N815 - the name that http.server wants
 
@@ -116,13 +116,14 @@ def test_a_file_is_read_by_ranges(server: WebServer, tmp_path: Path, capfd: pyte
     assert server.sent == before  # it is in the cache
 
 
-def test_one_record_needs_no_whole_file_once_there_is_an_index(server: WebServer, tmp_path: Path) -> None:
+def test_one_record_needs_no_whole_file_once_there_is_an_index(
+    server: WebServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     server.files["/a.tfrecord"] = records(tmp_path)
     url = f"{server.url}/a.tfrecord"
     assert len(rs.open(url, schema=SCHEMA)) == ROWS  # the index is built by reading all of it once
-    remote_object._arrived.memory.clear()
-    for block in (tmp_path / "cache").rglob("*.block"):
-        block.unlink()
+    remote_object._arrived.forget()
+    monkeypatch.setenv("RECORDSMITH_CACHE", str(tmp_path / "empty"))
     opening._objects.clear()
     server.sent = 0
     assert rs.open(url, schema=SCHEMA)[7]["n"] == 7
@@ -135,7 +136,7 @@ def test_a_file_that_is_replaced_is_an_error_and_no_mixture(server: WebServer, t
     ds = rs.open(f"{server.url}/a.tfrecord", schema=SCHEMA)
     assert ds[0]["n"] == 0
     server.files["/a.tfrecord"] = records(tmp_path, first=10_000)
-    remote_object._arrived.memory.clear()
+    remote_object._arrived.forget()
     with pytest.raises(rs.ChangedFileError, match="changed while it was in use"):
         ds[ROWS - 1]
     assert rs.open(f"{server.url}/a.tfrecord", schema=SCHEMA)[0]["n"] == 10_000

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Literal, cast
+from functools import partial
+from typing import TYPE_CHECKING, Literal, cast
 
 import click
 
-from recordsmith.cli.commands.options import files_of_split_option, format_option
+from recordsmith.cli.commands.options import engine_options, files_of_split_option, format_option
+
+if TYPE_CHECKING:
+    from recordsmith.run.engines.execution import EngineName
 
 __all__ = ["index"]
 
@@ -35,8 +39,17 @@ Examples:
 @click.option("--rebuild", is_flag=True, help="Rebuild cached indexes, even if they match their files.")
 @click.option("--upload", is_flag=True, help="Also put the indexes of remote files beside them, for all readers.")
 @files_of_split_option
+@engine_options
 def index(
-    *, paths: tuple[str, ...], style: str, output: str | None, rebuild: bool, upload: bool, split: str | None
+    *,
+    paths: tuple[str, ...],
+    style: str,
+    output: str | None,
+    rebuild: bool,
+    upload: bool,
+    split: str | None,
+    engine: EngineName,
+    address: str | None,
 ) -> None:
     """Build indexes of TFRecord files, which say where each record starts.
 
@@ -51,7 +64,8 @@ def index(
     again whenever the data changes. Both support only uncompressed files.
     """
     from recordsmith.cli.consoles import echo, echo_json, output_console, print_to
-    from recordsmith.dataset.index_report import export_indexes, index_files, is_uploadable, keep_indexes
+    from recordsmith.dataset.index_report import export_indexes, index_files, is_uploadable, keep_index_of
+    from recordsmith.run.engines.execution import Execution
     from recordsmith.terminal.results.index_table import index_json, index_line, index_summary, index_table
     from recordsmith.workers.progress_display import file_progress
 
@@ -64,24 +78,28 @@ def index(
         raise click.UsageError(
             "--rebuild is only for recordsmith's own indexes: text indexes are always written again."
         )
+    if engine != "local" and not cached:
+        raise click.UsageError("--engine is only for recordsmith's own indexes.")
     files = index_files(paths, split)
     if upload and not any(map(is_uploadable, files)):
         raise click.UsageError(
             "--upload is only for files in an object store. The index of a local file is stored beside it without it."
         )
-    work = (
-        keep_indexes(files, rebuild=rebuild, upload=upload)
-        if cached
-        else export_indexes(files, output, format=cast("Literal['dali', 'vahidk']", style))
-    )
+    execution = Execution.checked("", engine=engine, address=address, workers=1 if engine == "local" else None)
     console = output_console()
     done = []
-    with file_progress("indexing", files) as on_file:
+    with execution.open() as machines, file_progress("indexing", files) as on_file:
+        work = (
+            (file for _, file in machines.each(partial(keep_index_of, rebuild=rebuild, upload=upload), files))
+            if cached
+            else export_indexes(files, output, format=cast("Literal['dali', 'vahidk']", style))
+        )
         for file in work:
             done.append(file)
             on_file(file.bytes)
             if style != "json" and not console.is_terminal:
                 echo(index_line(file))
+    done.sort(key=lambda file: files.index(file.path))
     if style == "json":
         echo_json(index_json(done))
         return

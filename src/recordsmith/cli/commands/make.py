@@ -81,6 +81,7 @@ _HEADINGS = {
     "split": "Splits, order and balance",
     "cast": "Invalid rows",
     "shards": "Files and workers",
+    "engine": "Many machines",
 }
 
 

@@ -34,14 +34,19 @@ class _Arrived:
     """What is in memory and what is on its way, over all objects of the process."""
 
     def __init__(self) -> None:
-        self.memory: OrderedDict[Key, Buffer] = OrderedDict()
-        self.bytes = 0
         self.waits = 0
-        self.sizes: dict[str, int] = {}  # of all objects that were read from
-        self.size = 0  # of all of them together
+        self.forget()
         self.threads = RequestThreads()
         self.after_fork()
         renew_after_fork(self)
+
+    def forget(self) -> None:
+        """Begin with nothing in memory."""
+        self.memory: OrderedDict[Key, Buffer] = OrderedDict()
+        self.bytes = 0
+        self._shared: dict[int, int] = {}  # how many blocks are parts of one answer, which stays as long as one of them
+        self.sizes: dict[str, int] = {}  # of all objects that were read from
+        self.size = 0  # of all of them together
 
     def after_fork(self) -> None:
         """Forget what other threads were at."""
@@ -53,9 +58,19 @@ class _Arrived:
         if key in self.memory:
             return
         self.memory[key] = data
-        self.bytes += len(data)
+        answer, size = _answer(data)
+        self.bytes += 0 if answer in self._shared else size
+        self._shared[answer] = self._shared.get(answer, 0) + 1
         while self.bytes > MEMORY and len(self.memory) > 1:
-            self.bytes -= len(self.memory.popitem(last=False)[1])
+            self._let_go(self.memory.popitem(last=False)[1])
+
+    def _let_go(self, data: Buffer) -> None:
+        answer, size = _answer(data)
+        left = self._shared.pop(answer) - 1
+        if left:
+            self._shared[answer] = left
+        else:
+            self.bytes -= size
 
     def taken(self, key: Key) -> Buffer | None:
         """Return what is in memory; a range is used only once. Needs the lock."""
@@ -66,8 +81,14 @@ class _Arrived:
             self.memory.move_to_end(key)
         else:
             del self.memory[key]
-            self.bytes -= len(data)
+            self._let_go(data)
         return data
+
+
+def _answer(data: Buffer) -> tuple[int, int]:
+    """Return what identifies the memory that some bytes are a part of, and its size."""
+    whole: Any = data.obj if isinstance(data, memoryview) else data
+    return id(whole), len(whole)
 
 
 _arrived = _Arrived()

@@ -12,7 +12,7 @@ import threading
 from collections.abc import Sequence
 
 from recordsmith.checking.check import check
-from recordsmith.errors import RecordsmithError, reason_of
+from recordsmith.errors import reason_of
 from recordsmith.facts.dataset_facts import DatasetFacts, LabelFacts
 from recordsmith.facts.survey import survey
 from recordsmith.facts.value_facts import FeatureFacts
@@ -138,10 +138,10 @@ class Examination:
                 ),
                 complete=False,
             )
-        except (RecordsmithError, OSError, MemoryError) as error:
-            self.error = reason_of(error)
         except _StoppedError:
             return
+        except Exception as error:  # noqa: BLE001 - whoever waits for the facts must be told, whatever went wrong
+            self.error = reason_of(error)
         self.phase = ""
         files = self._dataset.layout.files
         local = not any(map(is_ranged, files))
@@ -159,7 +159,7 @@ class Examination:
             )
         except _StoppedError:
             return
-        except (RecordsmithError, OSError, MemoryError) as error:
+        except Exception as error:  # noqa: BLE001 - the same
             self.error = reason_of(error)
             self.phase = ""
             self.version += 1

@@ -8,10 +8,11 @@ bytes can only be downloaded.
 
 from __future__ import annotations
 
+import math
 import struct
 import threading
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,7 +25,17 @@ from recordsmith.images.channels import to_channels
 from recordsmith.images.codec import decode_stored, encode_stored, header_of, opencv, turned
 from recordsmith.images.png import png_bytes
 
-__all__ = ["Media", "MediaCache", "heat_map", "mask_image", "playable", "square_side", "thumbnail", "wave_file"]
+__all__ = [
+    "Media",
+    "MediaCache",
+    "heat_map",
+    "mask_image",
+    "playable",
+    "raw_pixels",
+    "square_side",
+    "thumbnail",
+    "wave_file",
+]
 
 _KEPT_BYTES = 64 << 20
 _UNDECODED_BYTES = 4 << 20  # of an image that is sent as it is, without OpenCV
@@ -151,6 +162,24 @@ def square_side(size: int) -> int | None:
     """
     side = round(size**0.5)
     return side if side * side == size and side >= 16 else None
+
+
+def raw_pixels(values: Mapping[str, Any], name: str) -> npt.NDArray[np.uint8] | None:
+    """Return bytes as an array, if a feature beside them gives their shape: image/encoded and image/shape.
+
+    >>> raw_pixels({"image/encoded": bytes(12), "image/shape": np.array([3, 4])}, "image/encoded").shape
+    (3, 4)
+    """
+    value = values.get(name)
+    if not isinstance(value, bytes):
+        return None
+    for key in (f"{name.rpartition('/')[0]}/shape".lstrip("/"), f"{name}/shape", f"{name}_shape"):
+        shape = values.get(key)
+        if isinstance(shape, np.ndarray) and shape.dtype.kind in "iu" and 2 <= shape.size <= 4:
+            sizes = [int(one) for one in shape.reshape(-1)]
+            if min(sizes) > 0 and math.prod(sizes) == len(value):
+                return np.frombuffer(value, np.uint8).reshape(sizes)
+    return None
 
 
 def heat_map(values: npt.NDArray[Any]) -> Media | None:

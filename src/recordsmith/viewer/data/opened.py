@@ -350,7 +350,7 @@ class OpenedDataset:
             alone = DatasetLayout((path,))
             try:
                 files = survey_files(alone, self.problems, lambda _: None)
-            except OSError as error:
+            except Exception as error:  # noqa: BLE001 - the other files can be shown, whatever is wrong with this one
                 self.problems.append(RecordsmithError(reason_of(error), path=path))
                 files = [FileOverview(path, 0, None, 0, damaged=True)]
             with self._lock:

@@ -130,12 +130,15 @@ class Search:
             return
         except RecordsmithError as error:
             self.error = error
-        except (OSError, MemoryError) as error:
-            self.error = RecordsmithError(reason_of(error))
+        except Exception as error:  # noqa: BLE001 - whoever waits for the search must be told, whatever went wrong
+            self.error = RecordsmithError(f"The search failed: {reason_of(error)}")
         self.done = True
         self.first_hits.set()
         if self.error is None and self._state.is_filtered:
-            self.values = selected_values(self._dataset, self._numbers[: self._kept], self.found)
+            try:
+                self.values = selected_values(self._dataset, self._numbers[: self._kept], self.found)
+            except Exception:  # noqa: BLE001 - the bars then show all records, which is less, and not wrong
+                self.values = SelectedValues(self.found, 0, {}, {})
 
     def _search(self) -> None:
         assert self._condition is not None  # noqa: S101 - for the type checker

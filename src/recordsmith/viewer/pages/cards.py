@@ -11,7 +11,7 @@ import numpy as np
 from recordsmith.images import read_header
 from recordsmith.query.overview import FeatureOverview
 from recordsmith.schema import Image, Label, Text
-from recordsmith.viewer.data.media import playable
+from recordsmith.viewer.data.media import playable, raw_pixels
 from recordsmith.viewer.data.opened import OpenedDataset, ShownRecord
 from recordsmith.viewer.pages.values import ValueRenderer, address, one_line
 from recordsmith.wording.markup import Markup, element, joined
@@ -42,7 +42,7 @@ def grid_shape(sample: Sequence[ShownRecord], layout: str, size: str) -> GridSha
     """Choose the size of the cells by what the first records contain."""
     if layout == "table":
         return GridShape(0, 44)
-    visual = any(_is_visual(value) for record in sample for value in record.values.values())
+    visual = any(_is_shown(record) for record in sample)
     wide = {"s": 150, "": 230, "l": 380}[size]
     if visual:
         return GridShape(wide, {"s": 158, "": 276, "l": 470}[size])
@@ -54,9 +54,14 @@ def has_visuals(sample: Sequence[ShownRecord]) -> bool:
     for record in sample:
         if record.row is None or record.row.features is None:
             return True
-        if any(_is_visual(value) or (isinstance(value, str) and len(value) > 120) for value in record.values.values()):
+        if _is_shown(record) or any(isinstance(one, str) and len(one) > 120 for one in record.values.values()):
             return True
     return False
+
+
+def _is_shown(record: ShownRecord) -> bool:
+    values = record.values
+    return any(_is_visual(value) or raw_pixels(values, name) is not None for name, value in values.items())
 
 
 def _is_visual(value: Any) -> bool:

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from recordsmith.columns import SparseRow
 from recordsmith.images import ImageHeader, read_header
-from recordsmith.viewer.data.media import playable, square_side
+from recordsmith.viewer.data.media import playable, raw_pixels, square_side
 from recordsmith.viewer.pages.annotations import Overlay, overlay_markup, overlay_of
 from recordsmith.wording.markup import Markup, element, joined
 from recordsmith.wording.numbers import bytes_text, count_text, number_text
@@ -250,7 +250,9 @@ class ValueRenderer:
             return element("span", _envelope(flat), player, element("small", said), class_="shown sound")
         return None
 
-    def _array(self, number: int, name: str, value: Any, _values: Mapping[str, Any], _side: int) -> Preview | None:
+    def _array(self, number: int, name: str, value: Any, values: Mapping[str, Any], _side: int) -> Preview | None:
+        pixels = raw_pixels(values, name)
+        value = value if pixels is None else pixels
         markup = None if self._names.get(name, ()) else self.drawing(number, name, value)
         return None if markup is None else Preview(name, markup, frozenset({name}))
 
@@ -336,10 +338,13 @@ class ValueRenderer:
         text = _as_text(value[:_LONGEST_TEXT])
         if text is not None:
             return _paragraph(text)
+        pixels = raw_pixels(values, name)
+        drawn = None if pixels is None else self.drawing(number, name, pixels)
+        figure = None if drawn is None else element("figure", drawn, class_="large drawn")
         link = element(
             "a", f"Download {bytes_text(len(value))}", href=self.media_url(number, name, kind="raw"), download=True
         )
-        return joined([hex_dump(value, lines=16), link])
+        return joined([figure, hex_dump(value, lines=16), link])
 
     def _full_numbers(
         self, number: int, name: str, value: np.ndarray[Any, Any], values: Mapping[str, Any], names: Sequence[str]

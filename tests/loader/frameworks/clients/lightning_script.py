@@ -74,6 +74,9 @@ def main(extent: str) -> None:
         for workers, kept, places in chosen:
             name = f"{'no DataLoader' if workers is None else f'{workers} workers'}{', persistent' if kept else ''}"
             results[name] = {"whole": [[], fit(workers, kept, max_epochs=3)]}
+            for count in (1, 2, 3) if extent == "all" else (1,):
+                left = fit(workers, kept, max_epochs=3, limit_train_batches=count)
+                results[name][f"left after {count}"] = [[], left]
             for place in places:
                 steps = STEPS[place]
                 save = {"every_n_epochs": 1} if steps < 0 else {"every_n_train_steps": steps}

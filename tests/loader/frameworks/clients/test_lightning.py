@@ -24,6 +24,7 @@ AS_WITHOUT_A_BREAK = {
     "later": [["0", "1[:5]"], ["1[5:]", "2"]],
     "last batch": [["0"], ["1", "2"]],
     "end": [["0"], ["1", "2"]],
+    **{f"left after {count}": [[], [f"{epoch}[:{count}]" for epoch in range(3)]] for count in (1, 2, 3)},
 }
 
 

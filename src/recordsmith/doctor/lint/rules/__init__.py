@@ -7,9 +7,9 @@ from recordsmith.doctor.lint.rules.inference.inputs import INPUT_RULES
 from recordsmith.doctor.lint.rules.inference.order import PREDICTION_ORDER_RULES
 from recordsmith.doctor.lint.rules.pipeline.augmentation import AUGMENTATION_RULES
 from recordsmith.doctor.lint.rules.pipeline.batches import BATCH_RULES
-from recordsmith.doctor.lint.rules.pipeline.helpers import HELPER_RULES
 from recordsmith.doctor.lint.rules.pipeline.order import ORDER_RULES
 from recordsmith.doctor.lint.rules.pipeline.own_batches import OWN_BATCH_RULES
+from recordsmith.doctor.lint.rules.pipeline.own_functions import OWN_FUNCTION_RULES
 from recordsmith.doctor.lint.rules.pipeline.pairs import PAIR_RULES
 from recordsmith.doctor.lint.rules.pipeline.python_randomness import PYTHON_RANDOMNESS_RULES
 from recordsmith.doctor.lint.rules.pipeline.speed import SPEED_RULES
@@ -55,7 +55,7 @@ RULES: RuleSet[Program] = RuleSet(
         *VECTORISER_RULES,
         *PAIR_RULES,
         *OWN_BATCH_RULES,
-        *HELPER_RULES,
+        *OWN_FUNCTION_RULES,
         *RAW_BYTES_RULES,
         *IMAGE_RULES,
         *RANGE_RULES,

@@ -9,7 +9,7 @@ from typing import TypeGuard
 from recordsmith.doctor.lint.program import Program
 from recordsmith.rules import Finding, Severity, rule
 
-__all__ = ["HELPER_RULES"]
+__all__ = ["OWN_FUNCTION_RULES"]
 
 
 @rule("P277", "argument-ignored", Severity.ERROR)
@@ -44,6 +44,7 @@ def argument_ignored(program: Program) -> Iterator[Finding]:
                     function,
                     f"`{function.name}` goes through `{name}` and reads `{mixed[0]}` at the same place, whatever it is "
                     "given: it is wrong for all other data.",
+                    advice=f"Read `{name}` there too.",
                     severity=Severity.WARNING,
                 )
             if name not in used and len(set(given)) > 1 and read_instead:
@@ -52,6 +53,7 @@ def argument_ignored(program: Program) -> Iterator[Finding]:
                     function.args.args[position],
                     f"`{function.name}` never uses `{name}` and reads `{read_instead[0]}` instead: it gives the same "
                     f"for {' and '.join(f'`{one}`' for one in dict.fromkeys(given))}.",
+                    advice=f"Use `{name}` in the function instead of `{read_instead[0]}`.",
                 )
 
 
@@ -105,4 +107,4 @@ def generator_used_up(program: Program) -> Iterator[Finding]:
                 )
 
 
-HELPER_RULES = [argument_ignored, generator_used_up]
+OWN_FUNCTION_RULES = [argument_ignored, generator_used_up]

@@ -138,3 +138,29 @@ def test_a_changed_module_is_read_again(tmp_path: Path) -> None:
     module.write_text(f"{pipeline}.batch(2).repeat()\n")
     os.utime(module, ns=(status.st_atime_ns, status.st_mtime_ns))  # as copying tools leave it
     assert stages("from data import ds", tmp_path) == {"batch repeat"}
+
+
+_STEP = """
+train = tf.data.TFRecordDataset(files).shuffle(9).batch(2)
+test = tf.data.TFRecordDataset(files).batch(2)
+def step(x, y, training):
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_mean((model(x) - y) ** 2)
+    if training:
+        optimizer.apply_gradients(zip(tape.gradient(loss, model.trainable_variables), model.trainable_variables))
+"""
+
+
+@pytest.mark.parametrize(
+    "loops",
+    [
+        "for x, y in train:\n    step(x, y, True)\nfor x, y in test:\n    step(x, y, False)",
+        (
+            "def run(data, training):\n    for x, y in data:\n        step(x, y, training)\n"
+            "run(train, True)\nrun(test, training=False)"
+        ),
+    ],
+)
+def test_a_step_that_an_argument_keeps_from_training_does_not_train(loops):
+    roles = {use.pipeline.all_names[0]: use.role for use in follow(_STEP + loops).uses}
+    assert roles == {"train": "training", "test": "validation"}

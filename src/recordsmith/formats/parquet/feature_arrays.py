@@ -2,7 +2,7 @@
 
 A column of the same name for each feature: nested lists for tensors, numbers for labels, and for images what Hugging
 Face's datasets recognises, bytes with a path that is empty. Arrow's own types for categories and for tensors of one
-shape are not used: datasets cannot read the first, and polars, DuckDB and datasets show the second without its shape.
+shape are not used: datasets cannot read the first, and would show the second without its shape.
 What Arrow has no type for is put together from what it has: complex numbers are pairs, and a tensor of which several
 dimensions vary has its shape in a second column, NAME/shape, because lists without values do not show it.
 """

@@ -39,6 +39,7 @@ _TRAINS = {
     "train_batch",
     "value_and_grad",
 }
+_CHANGES_WEIGHTS = {"apply_gradients", "backward"}
 _TESTS = {
     "eval_step",
     "evaluate",
@@ -143,29 +144,37 @@ def _hands_on(call: Call) -> bool:
 
 def role_of_loop(statement: ast.For | ast.AsyncFor, scope: Scope) -> str:
     """Tell whether a loop trains ("training"), tests ("validation"), or neither visibly ("loop")."""
-    words = _words(statement.body, scope, depth=3)
+    words = {word for _, word in _words(statement.body, scope, depth=3)}
     if words & _TRAINS:
         return "training"
     return "validation" if words & _TESTS else "loop"
 
 
-def only_tests(statement: ast.For | ast.AsyncFor, calls: list[Call]) -> bool:
-    """Tell whether a loop with `backward` in it does not reach it, as in the validation phase of a common loop."""
-    attributes = {node.attr for node in ast.walk(statement) if isinstance(node, ast.Attribute)}
-    return "backward" in attributes and bool(calls) and not any(call.name == ".backward" for call in calls)
+def only_tests(statement: ast.For | ast.AsyncFor, scope: Scope, calls: list[Call]) -> bool:
+    """Tell whether a loop does not reach the `backward` that it contains, itself or in functions that were followed.
+
+    Such are the validation phase of a common loop, and a step that is told by an argument not to train.
+    """
+    changing = {within for within, word in _words(statement.body, scope, depth=3) if word in _CHANGES_WEIGHTS}
+    followed = {"", *(name for call in calls for name in call.within)}
+    reached = any(call.name.removeprefix(".") in _CHANGES_WEIGHTS for call in calls)
+    return bool(calls) and bool(changing) and changing <= followed and not reached
 
 
-def _words(body: list[ast.stmt], scope: Scope, *, depth: int) -> set[str]:
-    """The names that statements use, and those that the functions of the program use which they call."""
-    found: set[str] = set()
+def _words(body: list[ast.stmt], scope: Scope, *, depth: int, within: str = "") -> set[tuple[str, str]]:
+    """The names that statements use, and those that the functions of the program use which they call.
+
+    Each comes with the name of the function that it is in; "" for the statements themselves.
+    """
+    found: set[tuple[str, str]] = set()
     for statement in body:
         for node in ast.walk(statement):
             if isinstance(node, ast.Name):
-                found.add(node.id)
+                found.add((within, node.id))
                 if depth:
                     found |= _words_of(scope.lookup(node.id), scope, depth=depth)
             elif isinstance(node, ast.Attribute):
-                found.add(node.attr)
+                found.add((within, node.attr))
                 if depth and isinstance(node.value, ast.Name):
                     owner = scope.lookup(node.value.id)
                     if isinstance(owner, Object):
@@ -173,10 +182,11 @@ def _words(body: list[ast.stmt], scope: Scope, *, depth: int) -> set[str]:
     return found
 
 
-def _words_of(value: Value | None, scope: Scope, *, depth: int) -> set[str]:
+def _words_of(value: Value | None, scope: Scope, *, depth: int) -> set[tuple[str, str]]:
     if isinstance(value, Function) and not isinstance(value.definition, ast.Lambda):
-        return _words(value.definition.body, value.scope or scope, depth=depth - 1)
+        definition = value.definition
+        return _words(definition.body, value.scope or scope, depth=depth - 1, within=definition.name)
     if isinstance(value, Call) and value.name in ("jax.jit", "tensorflow.function", "jax.value_and_grad", "jax.grad"):
-        words = {value.name.rpartition(".")[2]}
+        words = {("", value.name.rpartition(".")[2])}
         return words.union(*(_words_of(argument, scope, depth=depth) for argument in value.args))
-    return {value.path.rpartition(".")[2]} if isinstance(value, Symbol) else set()
+    return {("", value.path.rpartition(".")[2])} if isinstance(value, Symbol) else set()

@@ -194,7 +194,7 @@ class Statements(Machine):
                 with self._open_branch():
                     self._forget_counters(statement, scope)
                     self._try_body(statement.body, scope)
-            if pipeline is not None and role == "training" and only_tests(statement, self.calls[reached[1] :]):
+            if pipeline is not None and role == "training" and only_tests(statement, scope, self.calls[reached[1] :]):
                 self.uses[reached[0] - 1] = Use("validation", pipeline, statement, statement.target)
         self.execute(statement.orelse, scope)
 

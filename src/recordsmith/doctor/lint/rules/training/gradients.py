@@ -96,6 +96,9 @@ def _to_others(program: Program, pairs: Value) -> Iterator[Finding]:
         )
 
 
+_CHANGES_WEIGHTS = (".apply_gradients", ".backward", ".minimize", ".step")
+
+
 @rule("P275", "trained-on-test-data", Severity.ERROR)
 def trained_on_test_data(program: Program) -> Iterator[Finding]:
     """A loop over test or validation data applies gradients, as the loop over the training data does.
@@ -112,14 +115,24 @@ def trained_on_test_data(program: Program) -> Iterator[Finding]:
     loops = [use for use in program.uses if use.role == "training" and isinstance(use.node, ast.For)]
     if not any(_called(use.pipeline) == "training" for use in loops):
         return
+    common = {use.node for use in loops if _called(use.pipeline) == "training"}  # an argument may say which it is
     for use in loops:
-        if _called(use.pipeline) == "testing" and isinstance(use.node, ast.For):
+        if _called(use.pipeline) == "testing" and use.node not in common and _applies_gradients(program, use.node):
             yield program.finding(
                 trained_on_test_data,
                 use.node,
                 f"The loop over {program.name_of(use.pipeline)} applies gradients: the model is trained on the data "
                 "that it is judged by.",
             )
+
+
+def _applies_gradients(program: Program, loop: ast.AST) -> bool:
+    """Tell whether a call that changes the weights is certainly reached from a loop, through functions too."""
+    inside = set(ast.walk(loop))
+    return any(
+        call.name in _CHANGES_WEIGHTS and not call.undecided and not inside.isdisjoint((call.node, *call.via))
+        for call in program.calls
+    )
 
 
 def _called(pipeline: Pipeline) -> str | None:

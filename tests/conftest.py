@@ -25,8 +25,10 @@ from tests.storage.servers.fixtures import (  # noqa: F401 - fixtures
 # Started in the background, a shell lets its commands ignore Ctrl-C, and so would the programs that tests stop by it.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
-# pytest-xdist sets this to 80 for its workers: what is printed into pipes would be broken into other lines.
+# pytest-xdist sets this to 80 for its workers, and pytest itself through readline, which os.environ does not see: what
+# is printed into pipes would be broken into other lines.
 os.environ.pop("COLUMNS", None)
+os.unsetenv("COLUMNS")
 
 MEMORY = "/dev/shm"  # a dataset is synced to disk file by file, which is most of the time that a small one takes
 

@@ -143,10 +143,16 @@ class Examination:
         except Exception as error:  # noqa: BLE001 - whoever waits for the facts must be told, whatever went wrong
             self.error = reason_of(error)
         self.phase = ""
-        files = self._dataset.layout.files
-        local = not any(map(is_ranged, files))
-        if local and sum(file_size(file) for file in files) <= _UNASKED_BYTES:
+        if not self._stopped and self._is_quickly_checked():
             self.ask()
+
+    def _is_quickly_checked(self) -> bool:
+        files = self._dataset.layout.files
+        try:
+            return not any(map(is_ranged, files)) and sum(map(file_size, files)) <= _UNASKED_BYTES
+        except OSError as error:  # a file that was removed in the meantime
+            self.error = reason_of(error)
+            return False
 
     def _check(self) -> None:
         _let_others_first()

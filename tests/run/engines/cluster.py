@@ -37,8 +37,12 @@ def add_node(cluster: Any) -> Any:
     return cluster.add_node(num_cpus=1, node_ip_address=LOOPBACK, object_store_memory=_SMALL)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def ray_cluster() -> Iterator[Any]:
-    """A cluster of two nodes, for all tests: starting one takes several seconds."""
+    """A cluster of two nodes, for all tests of a file: starting one takes several seconds.
+
+    It ends with the file. A process that is connected to Ray has threads with which it cannot be forked safely, and
+    other tests fork.
+    """
     with started_cluster(2) as cluster:
         yield cluster

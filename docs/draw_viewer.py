@@ -63,7 +63,7 @@ def scene(random: np.random.Generator) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Make the dataset, open it, and take the pictures."""
+    """Make the dataset, open it, and take the screenshots."""
     random = np.random.default_rng(4)
     schema = rs.Schema(
         {

@@ -9,7 +9,7 @@ must begin with the same epoch, and it must not depend on which of them is faste
   of them to begin writes down the iteration and its epoch, and the others find it there.
 
 Some clients begin an iteration and throw it away: Lightning does to see whether it can, and torchdata does to restore a
-state whose epoch had ended. DataLoader asks its workers for batches all the same, before anyone wants them. So workers
+state whose epoch had ended. DataLoader asks its workers for batches anyway, before anyone wants them. So workers
 do not count. An iteration counts as an epoch when the consumer receives a batch: see torch_deliveries.py.
 
 torchdata restores each worker to its own place. A place says which worker gave the batch before it, and from that

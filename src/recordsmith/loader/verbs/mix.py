@@ -111,7 +111,7 @@ def _phases(weights: Weights | None, count: int) -> list[tuple[int, list[float]]
     sound = starts and all(type(start) is int for start in starts) and starts == sorted(starts) and starts[0] == 0
     if not sound:
         raise PipelineError(
-            "Weights that change need the rows from which they hold, from 0 on and rising.",
+            "Weights that change need the rows from which they hold, starting at 0 and increasing.",
             found=repr(starts)[:200],
             expected="such as {0: [1, 1], 10_000: [1, 3]}",
         )

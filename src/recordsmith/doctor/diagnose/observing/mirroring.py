@@ -50,13 +50,13 @@ def image_places(batch: Batch, among: Container[int] | None = None) -> Iterator[
     ['mask', 'mask']
     """
     images = {name: found for name, part in batch.inputs.items() if (found := as_images(part)) is not None}
-    pictures = [name for name, found in images.items() if len(np.unique(found[0])) > 2 * _SIDE]
-    if len(pictures) != 1 or len(images[pictures[0]]) != batch.rows:
+    detailed = [name for name, found in images.items() if len(np.unique(found[0])) > 2 * _SIDE]
+    if len(detailed) != 1 or len(images[detailed[0]]) != batch.rows:
         return
-    every = images[pictures[0]]
+    every = images[detailed[0]]
     others = [(name, part) for name, part in (*batch.inputs.items(), *batch.target.items()) if part is not None]
     for name, part in others:
-        if name == pictures[0] and part is batch.inputs.get(name):
+        if name == detailed[0] and part is batch.inputs.get(name):
             continue
         kind = _kind(part, every.shape[1:3])
         if not kind or len(part) != len(every):

@@ -153,7 +153,7 @@ def role_of_loop(statement: ast.For | ast.AsyncFor, scope: Scope) -> str:
 def only_tests(statement: ast.For | ast.AsyncFor, scope: Scope, calls: list[Call]) -> bool:
     """Tell whether a loop does not reach the `backward` that it contains, itself or in functions that were followed.
 
-    Such are the validation phase of a common loop, and a step that is told by an argument not to train.
+    Such are the validation phase of a common loop, and a step whose argument says not to train.
     """
     changing = {within for within, word in _words(statement.body, scope, depth=3) if word in _CHANGES_WEIGHTS}
     followed = {"", *(name for call in calls for name in call.within)}

@@ -267,7 +267,7 @@ def embedding_row_missing(program: Program) -> Iterator[Finding]:
             yield program.finding(
                 embedding_row_missing,
                 call.expression,
-                f"The words in `{name}` are numbered from 1, and the embedding has one row for each, from 0 on: the "
+                f"The words in `{name}` are numbered from 1, and the rows of the embedding from 0, one for each: the "
                 "last word has no row.",
             )
 

@@ -195,3 +195,15 @@ def test_another_declared_shape(tmp_path):
     report = rs.compare(paths[0], other, progress=False, records=False)
     assert [finding.code for finding in report.findings] == ["C001"]
     assert "shape (3, 4)" in report.findings[0].message
+
+
+def test_a_damaged_file_is_not_compared_as_if_it_were_whole(tmp_path):
+    path = tmp_path / "whole.tfrecord"
+    with rs.RecordWriter(path) as writer:
+        for row in range(10):
+            writer.write_example({"n": row})
+    cut = tmp_path / "cut.tfrecord"
+    cut.write_bytes(path.read_bytes()[:-5])
+    with pytest.raises(rs.RecordsmithError, match="A file is damaged") as caught:
+        rs.compare(path, cut, progress=False)
+    assert caught.value.path == str(cut)

@@ -81,6 +81,14 @@ def compare(  # noqa: PLR0913 - each is a choice of its own, and all but the pat
             Side(name, survey(path, split=split, schema=schema, decode="none", progress=report), split)
             for path, split, name in zip(paths, splits, _names(paths, splits), strict=True)
         ]
+        for damage in (one for side in sides for one in side.facts.damages):
+            raise RecordsmithError(
+                "A file is damaged, and what is lost cannot be compared.",
+                path=damage.path,
+                record=damage.record,
+                offset=damage.offset,
+                advice="`recordsmith check` lists the damage, and `recordsmith repair` saves what can be read.",
+            )
         shared = None
         if records:
             provenance = {name for side in sides if side.facts.manifest for name in side.facts.manifest.provenance}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
+import shutil
 import subprocess
 import sys
 import time
@@ -18,9 +19,11 @@ import recordsmith as rs
 from recordsmith.cli import main
 from recordsmith.run.progress import Progress
 from recordsmith.storage.objects import open_folder, read_published
+from recordsmith.storage.objects.folder_upload import FolderUpload
 from recordsmith.storage.objects.obstore_folder import ObstoreFolder
 from recordsmith.storage.objects.s3_uploads import UnfinishedUploads
 from recordsmith.storage.objects.store_settings import settings_for
+from recordsmith.storage.objects.versions import Published
 from tests.storage.servers.faulty_proxy import Fault, FaultyProxy
 from tests.storage.servers.s3_servers import SECRET_KEY, S3Server
 
@@ -418,6 +421,39 @@ def killed_and_resumed(url: str, tmp_path: Path, moments: list[float]) -> None:
 
 def test_a_killed_run_is_resumed_to_the_same_bytes(s3_url: str, tmp_path: Path) -> None:
     killed_and_resumed(s3_url, tmp_path, [0.5, 0.75, 0.85])
+
+
+@pytest.mark.parametrize("removed", ["nothing", "a part", "what was written"])
+def test_a_run_killed_after_its_last_step_is_finished(
+    removed: str, s3_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = f"{s3_url}/a"
+    removing = shutil.rmtree
+
+    def killed(path: str, **settings: Any) -> None:
+        if removed == "a part":
+            next(Path(path).rglob("*.tfrecord*")).unlink()
+        elif removed == "what was written":
+            removing(path, **settings)
+        raise SystemExit
+
+    def make() -> Any:
+        return rs.make(ROWS[:50], out, name="a", shards=2, staging=tmp_path / "staging", resume=True)
+
+    committing = FolderUpload.commit
+
+    def committed(upload: FolderUpload, published: Published) -> None:
+        committing(upload, published)
+        patched.setattr(shutil, "rmtree", killed)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(FolderUpload, "commit", committed)
+        with pytest.raises(SystemExit):
+            make()
+    expected = in_force(out)
+    assert make().rows == 50
+    assert in_force(out) == expected
+    assert nothing_left(out, tmp_path / "staging")
 
 
 def test_parts_that_a_killed_process_left_are_removed(

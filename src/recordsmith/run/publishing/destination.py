@@ -104,7 +104,8 @@ class _RemoteDestination(Destination, abc.ABC):
         """Look at what is there, and refuse what would be replaced."""
 
     def end(self, error: BaseException | None) -> None:  # noqa: ARG002 - for those that can be resumed
-        """Remove the staging folder."""
+        """Remove the staging folder: what was written first, then the note of the upload that explains it."""
+        shutil.rmtree(os.path.join(self._home, _OUT), ignore_errors=True)
         shutil.rmtree(self._home, ignore_errors=True)
 
     def _clear(self) -> None:
@@ -221,13 +222,16 @@ class _RemoteFolder(_RemoteDestination):
             self._saved.fetch()
             left = self._is_staged()
         replacing = self._overwrite or (self._adds and self._in_force is not None)
-        finished = self._resume and self._in_force is not None and not left and not replacing
-        self._is_done = finished or self._upload.begin(self._in_force, replacing=replacing, resume=self._resume)
+        self._is_done = (self._resume and self._in_force is not None and not left and not replacing) or (
+            self._upload.begin(self._in_force, replacing=replacing, resume=self._resume)
+        )
         if not self._is_done and not replacing:
             self._refuse_existing()
         if self._saved is not None and not self._is_done:
             self._saved.begin()
-        if (self._adds or finished) and self._in_force is not None and self._in_force.document:
+        if (self._adds or self._is_done) and self._in_force is not None and self._in_force.document:
+            if self._is_done:  # the killed run may have removed a part of what it wrote
+                self._clear()
             self._fetch_manifest(self._in_force)
 
     def publish(self, on_progress: OnProgress | None = None) -> None:

@@ -144,17 +144,18 @@ class FolderUpload:
         self.clean_up()
 
     def clean_up(self) -> None:
-        """Remove the versions that are replaced, and the note."""
+        """Remove the versions that are replaced. The note stays: it tells a later run that this one was finished."""
         for version in () if self._note is None else self._note.replaces:
             self._remove(version)
-        self._forget()
 
     def give_up(self) -> None:
         """Remove what was uploaded, as far as that succeeds."""
         if self._note is not None:
             with contextlib.suppress(RecordsmithError, OSError):
                 self._remove(self._note.version)
-            self._forget()
+            self._note = None
+            with contextlib.suppress(FileNotFoundError):
+                os.remove(self._path)
 
     # --- inside ---
 
@@ -189,11 +190,6 @@ class FolderUpload:
         with contextlib.suppress(KeyError, TypeError):
             return _Note(entries["version"], entries["seen"], tuple(entries["replaces"]), dict(entries["done"]))
         return None
-
-    def _forget(self) -> None:
-        self._note = None
-        with contextlib.suppress(FileNotFoundError):
-            os.remove(self._path)
 
 
 def upload_verified(folder: ObjectFolder, key: str, path: str, facts: PublishedFile, advance: OnBytes) -> str | None:

@@ -140,7 +140,7 @@ class Program:
         if pipeline.source.kind == "torch" and pipeline.source.call is not None:
             within = [name for name in reversed(pipeline.source.call.within) if "load" in name]
         hooks = [name for name in within if name.endswith("_dataloader")]  # of Lightning: they say it best
-        for name in (*hooks, *pipeline.all_names, *within):
+        for name in map(_with_underscores, (*hooks, *pipeline.all_names, *within)):
             if _TESTING_NAME.search(name) and _TRAINING_NAME.search(name):
                 continue  # as `train_and_evaluate`, or `eval_train_loader`: training data that is evaluated
             if _TESTING_NAME.search(name):
@@ -294,6 +294,11 @@ def analyse(source: SourceFile, *, folder: str | None = None, data: DatasetFacts
         instances=interpreter.objects,
         modules=interpreter.sources,
     )
+
+
+def _with_underscores(name: str) -> str:
+    """A name as most programs write it: `dataLoaderVal` becomes `data_Loader_Val`."""
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name)
 
 
 def _without_body(node: ast.AST) -> ast.AST:

@@ -122,8 +122,12 @@ def _holds_turned_copies(group: Group) -> bool:
 
 
 def _adds_copies(join: Call) -> bool:
-    """`np.concatenate([x, x[y == 1]])`: all rows, and some of them again."""
+    """`np.concatenate([x, x[y == 1]])`: all rows, and some of them again; `pd.concat([x, x])`: all of them again."""
     members = list(_flat(join.argument(0)))
+    if join.name == ".append" and join.receiver is not None and members:
+        return members[0] is join.receiver  # of a table; a list appends in place
+    if len({id(one) for one in members}) < len(members) and not any(isinstance(one, Literal) for one in members):
+        return join.name != "numpy.hstack"  # which adds columns
     return any(
         isinstance(one, Item) and isinstance(one.index, Operation) and any(one.base is other for other in members)
         for one in members

@@ -237,7 +237,7 @@ def _is_evaluation(loop: ast.For) -> bool:
     while isinstance(over, ast.Call) and over.args and ast.unparse(over.func) in ("enumerate", "tqdm", "tqdm.tqdm"):
         over = over.args[0]
     name = ast.unparse(over).rstrip("]'\"").replace("['", ".").replace('["', ".")
-    withs = [one for one, _ in enclosing(loop) if isinstance(one, ast.With)]
+    withs = [one for one in (*(parent for parent, _ in enclosing(loop)), *loop.body) if isinstance(one, ast.With)]
     function = function_of(loop)
     decorated = [ast.unparse(one) for one in getattr(function, "decorator_list", [])]
     texts = [ast.unparse(item) for one in withs for item in one.items] + decorated

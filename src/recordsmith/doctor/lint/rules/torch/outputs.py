@@ -321,6 +321,7 @@ def batch_and_time_swapped(program: Program) -> Iterator[Finding]:
                 "batches of a DataLoader, which have the batch first: it runs along the batch.",
             )
     yield from _padded_time_first(program)
+    yield from _packed_time_first(program)
 
 
 def _has_batch_first(value: Value | None, depth: int = 12) -> bool:
@@ -389,6 +390,58 @@ def _padded_time_first(program: Program) -> Iterator[Finding]:
             "`pad_sequence` puts time first, without `batch_first=True`, but the model expects the batch first "
             f"(`{program.text(firsts[0].expression)}`): it runs along the batch.",
         )
+
+
+_PACK, _UNPACK = "torch.nn.utils.rnn.pack_padded_sequence", "torch.nn.utils.rnn.pad_packed_sequence"
+
+
+def _packed_time_first(program: Program) -> Iterator[Finding]:
+    """Packing or unpacking with time first, beside a recurrent layer with the batch first."""
+    for call in program.calls:
+        fed, layer = call.args[0] if call.args else None, call.receiver
+        if call.name == "()" and _is_recurrent(layer) and isinstance(layer, Call) and _is_true(layer, 4):
+            if isinstance(fed, Call) and fed.name == _PACK and fed.exact and not _is_true(fed, 2, or_unknown=True):
+                if not any(isinstance(one, Call) and one.name in _TURNS for one in walk(fed, 60)):
+                    yield program.finding(
+                        batch_and_time_swapped,
+                        fed.expression,
+                        f"`pack_padded_sequence` has time first, without `batch_first=True`, but "
+                        f"`nn.{layer.name.rpartition('.')[2]}` is made for the batch first: examples are packed along "
+                        "the batch.",
+                    )
+                    return
+        packs = [one for one in walk(fed, 30) if isinstance(one, Call) and one.name == _PACK]
+        if call.name == _UNPACK and packs and call.exact and not _is_true(call, 1, or_unknown=True):
+            if _is_true(packs[0], 2) and any(_takes_second_axis(one, call) for one in (*program.calls, *program.items)):
+                yield program.finding(
+                    batch_and_time_swapped,
+                    call.expression,
+                    "`pad_packed_sequence` gives time first, without `batch_first=True`, and its second axis, the "
+                    "batch, is then used as time.",
+                )
+                return
+
+
+_TURNS = {".transpose", ".permute", ".t", "torch.transpose", ".swapaxes", "einops.rearrange"}
+
+
+def _is_true(call: Call, place: int, *, or_unknown: bool = False) -> bool:
+    """`batch_first` is given as True; or it may be, if what is given is not known."""
+    given = call.argument(place, "batch_first")
+    return bool(given.value) if isinstance(given, Literal) else or_unknown and given is not None
+
+
+def _takes_second_axis(value: Value, unpacked: Call) -> bool:
+    """It reduces the second axis of what was unpacked, or takes its last step there."""
+    match value:
+        case Item(base=Item(base=base, index=Literal(value=0))):
+            return base is unpacked and _takes_last_of_second_axis(value)
+        case Call(name=".mean" | ".sum" | ".max" | "torch.mean" | "torch.sum" | "torch.max"):
+            method = value.name.startswith(".")
+            axis, given = value.argument(0 if method else 1, "dim", "axis"), value.receiver or value.argument(0)
+            inside = isinstance(given, Item) and given.base is unpacked
+            return inside and isinstance(axis, Literal) and axis.value == 1
+    return False
 
 
 def _reduces_second_axis(call: Call) -> bool:

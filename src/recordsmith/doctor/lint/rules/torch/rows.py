@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 
 from recordsmith.doctor.lint.interpreter.values import Call, Function, Many, Object, Value, walk
-from recordsmith.doctor.lint.libraries.control_flow import enclosing, function_of
+from recordsmith.doctor.lint.libraries.control_flow import enclosing, function_of, statement_of
 from recordsmith.doctor.lint.program import Program
 from recordsmith.rules import Finding, Severity, rule
 
@@ -16,6 +16,8 @@ __all__ = ["ROW_RULES", "pairs_in_datasets"]
 _BELONGS = re.compile(
     r"label|target|mask|annot|truth|class|caption|segment|depth|(^|_| )(y|gt|seg|hr|lr)", re.IGNORECASE
 )
+_CLASS = re.compile(r"class|label|target|categor|\bcls\b|species", re.IGNORECASE)
+_SAVES = r"torch\.save|save_pretrained|load_state_dict|save_checkpoint"
 _LISTINGS = {"os.listdir", "os.scandir", ".iterdir", "glob.glob", ".glob"}
 
 
@@ -35,6 +37,7 @@ def classes_numbered_unsorted(program: Program) -> Iterator[Finding]:
     """
     sorted_in_place = {id(one.receiver) for one in program.calls if one.name == ".sort"}
     for call in program.calls:
+        yield from _numbered_by_place(program, call, sorted_in_place)
         if (
             call.name != "builtins.enumerate"
             or not call.args
@@ -47,7 +50,7 @@ def classes_numbered_unsorted(program: Program) -> Iterator[Finding]:
         parent = getattr(call.node, "parent", None)
         if kind is None or not _numbers_classes(parent):
             continue
-        saved = program.mentions(r"torch\.save|save_pretrained|load_state_dict|save_checkpoint")
+        saved = program.mentions(_SAVES)
         yield program.finding(
             classes_numbered_unsorted,
             call.expression,
@@ -55,6 +58,23 @@ def classes_numbered_unsorted(program: Program) -> Iterator[Finding]:
             "in the next run or on another machine.",
             severity=Severity.INFO if (kind == "a set" and not saved) or not _gives_labels(program) else None,
         )
+
+
+def _numbered_by_place(program: Program, call: Call, sorted_in_place: set[int]) -> Iterator[Finding]:
+    """`classes.index(name)`, where `classes` is a folder listing or a list of a set."""
+    if call.name != ".index" or len(call.args) != 1 or id(call.receiver) in sorted_in_place or call.receiver is None:
+        return
+    kind = _unsorted(call.receiver)
+    statement = statement_of(call.expression)
+    if kind is None or not program.mentions(r"\btorch\b") or not _CLASS.search(ast.unparse(statement or call.expression)):
+        return
+    yield program.finding(
+        classes_numbered_unsorted,
+        call.expression,
+        f"The class number is a place in {kind}, whose order is not certain: the same class may get another number in "
+        "the next run or on another machine.",
+        severity=Severity.INFO if kind == "a set" and not program.mentions(_SAVES) else None,
+    )
 
 
 def _gives_labels(program: Program) -> bool:
@@ -160,19 +180,29 @@ def pairs_in_datasets(program: Program) -> Iterator[tuple[Call, str, str]]:
                     continue
                 value = made.fields[other]
                 own = _field_listing(made, other)
-                apart = (own is not None and own is not listing) or (own is None and _is_read(value))
+                halves = own is listing and _is_other_half(made.fields[name], value)
+                apart = (own is not None and own is not listing) or (own is None and _is_read(value)) or halves
                 same = own is None or bool(
                     _BELONGS.search(f"{name} {other}")
                 )  # two listings may be unpaired on purpose
                 if (
                     apart
                     and same
-                    and not any(part is listing for part in walk(value))
+                    and (halves or not any(part is listing for part in walk(value)))
                     and _are_together(getter, name, other)
                 ):
                     seen.add(id(listing.node))
                     yield listing, name, other
                     break
+
+
+def _is_other_half(one: Value, other: Value) -> bool:
+    """Two lists are picked from one listing by different conditions: what is n-th in each has nothing in common."""
+    picked = [value.node for value in (one, other) if isinstance(value, Many)]
+    conditions = [
+        [ast.unparse(test) for test in node.generators[0].ifs] for node in picked if isinstance(node, ast.ListComp)
+    ]
+    return len(conditions) == 2 and all(conditions) and conditions[0] != conditions[1]
 
 
 def _are_together(getter: Function, one: str, other: str) -> bool:

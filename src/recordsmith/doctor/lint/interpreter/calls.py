@@ -145,7 +145,7 @@ class Calls(Machine):
         self._hand_over(made)
         return made
 
-    def method(  # noqa: C901 - one for each kind of value
+    def method(  # noqa: C901, PLR0911, PLR0912 - one for each kind of value
         self, receiver: Value, name: str, arguments: Arguments, node: ast.Call, scope: Scope
     ) -> Value:
         """Return what a method of a value gives."""

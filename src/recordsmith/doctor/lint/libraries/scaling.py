@@ -26,6 +26,7 @@ from recordsmith.doctor.lint.libraries.fitting import split_part
 from recordsmith.doctor.lint.libraries.image_generators import Flow, flow_of
 from recordsmith.doctor.lint.libraries.keras_sequences import BATCHES
 from recordsmith.doctor.lint.libraries.tensorflow.pipelines import Pipeline
+from recordsmith.doctor.lint.libraries.torch.scaled_pixels import torch_scaling
 
 __all__ = ["Scaling", "is_decoder", "scaling_of"]
 
@@ -43,7 +44,7 @@ _KEEPS_RECEIVER = re.compile(
     r"|reset_index|head|crop)"
 )
 _RGB_READERS = re.compile(
-    r"PIL\.Image\.open|keras\.(preprocessing\.image|utils)\.load_img|imageio\.(v2\.|v3\.)?imread|skimage\.io\.imread"
+    r"PIL\.Image\.open|torchvision\.io\.(read|decode)_image|keras\.(preprocessing\.image|utils)\.load_img|imageio\.(v2\.|v3\.)?imread|skimage\.io\.imread"
 )
 _ARRAY_READERS = re.compile(r"keras\.datasets\.\w+\.load_data|sklearn\.datasets\.(load|fetch)_\w+")
 _PREPROCESS = re.compile(r"keras\.applications\.(\w+)\.preprocess_input")
@@ -102,7 +103,7 @@ def is_decoder(value: Value | None) -> bool:
     return isinstance(value, Call) and bool(_DECODER.fullmatch(value.name))
 
 
-def scaling_of(value: Value | None, depth: int = _MOST_STEPS) -> Scaling | None:
+def scaling_of(value: Value | None, depth: int = _MOST_STEPS) -> Scaling | None:  # noqa: PLR0911 - one for each kind of value
     """Return how an input was scaled, if the source says all of it."""
     if value is None or depth == 0:
         return None
@@ -118,6 +119,8 @@ def scaling_of(value: Value | None, depth: int = _MOST_STEPS) -> Scaling | None:
             return _of_call(value, depth)
         case Operation():
             return _of_operation(value, depth)
+        case Element(kind="image", of=Call(name=name)) if name.startswith("torchvision.datasets."):
+            return Scaling("image")
         case Element(of=inner) if inner is not None:
             return scaling_of(inner, depth - 1)
         case Many(member=member):
@@ -191,7 +194,7 @@ def _inner(value: Value | None, depth: int, root: Scaling | None) -> Scaling | N
     return scaling_of(value, depth - 1) if root is None else _from_root(value, root, depth - 1)
 
 
-def _of_call(call: Call, depth: int, root: Scaling | None = None) -> Scaling | None:  # noqa: PLR0911 - one for each library
+def _of_call(call: Call, depth: int, root: Scaling | None = None) -> Scaling | None:  # noqa: C901, PLR0911 - one for each library
     name = call.name
     if _DECODER.fullmatch(name):
         channels = call.argument(1, "channels")
@@ -221,6 +224,9 @@ def _of_call(call: Call, depth: int, root: Scaling | None = None) -> Scaling | N
         return None if found is None else _preprocessed(found, name)
     if name in (".transform", ".fit_transform"):
         return _transformed(call, depth, root)
+    of_torch = torch_scaling(call, lambda value: _inner(value, depth, root))
+    if of_torch is not None:
+        return of_torch
     if name == "()":
         return _layer(call.receiver, _inner(call.argument(0), depth, root))
     if _KEEPS_FIRST.fullmatch(name):

@@ -22,6 +22,7 @@ WRAPS_MODULE = {
 _RETURNS_SELF = {".to", ".cuda", ".cpu", ".float", ".half", ".double", ".train", ".eval", ".requires_grad_", ".apply"}
 _MODELS = re.compile(
     r"torch\.nn\.[A-Z]\w*|torchvision\.models\.[\w.]+|timm\.create_model|segmentation_models_pytorch\.\w+"
+    r"|(transformers\.(\w+\.)*\w*(Model|For[A-Z]\w*))?\.from_pretrained"
 )
 _LOSSES = {
     "CrossEntropyLoss": "cross_entropy",
@@ -55,7 +56,7 @@ def is_module(value: Value | None) -> bool:
         return "forward" in value.program_class.members
     if not isinstance(value, Call):
         return False
-    return bool(_MODELS.fullmatch(value.name)) or value.name == ".from_pretrained"
+    return bool(_MODELS.fullmatch(value.name))
 
 
 def is_optimizer(value: Value | None) -> bool:

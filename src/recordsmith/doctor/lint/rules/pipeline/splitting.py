@@ -11,6 +11,7 @@ from recordsmith.doctor.lint.interpreter.values import Call, Group, Item, Litera
 from recordsmith.doctor.lint.libraries.fitting import model_of, split_part
 from recordsmith.doctor.lint.libraries.rows import own_statistics, rows_of
 from recordsmith.doctor.lint.program import Program
+from recordsmith.doctor.lint.rules.torch_data.statistics import fitted_before_torch_split
 from recordsmith.rules import Finding, Severity, rule
 
 __all__ = ["SPLITTING_RULES"]
@@ -178,6 +179,7 @@ def fitted_on_test_data(program: Program) -> Iterator[Finding]:
         if one.name == ".fit" and one.args and _is_fitting(one, also_adapt=True)
     }
     yield from _cut_afterwards(program)
+    yield from fitted_before_torch_split(program, fitted_on_test_data)
     for call in program.calls:
         if _CROSS_VALIDATES.fullmatch(call.name):
             yield from _selected_before(program, call)

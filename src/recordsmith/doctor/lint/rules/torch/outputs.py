@@ -399,27 +399,33 @@ def _packed_time_first(program: Program) -> Iterator[Finding]:
     """Packing or unpacking with time first, beside a recurrent layer with the batch first."""
     for call in program.calls:
         fed, layer = call.args[0] if call.args else None, call.receiver
-        if call.name == "()" and _is_recurrent(layer) and isinstance(layer, Call) and _is_true(layer, 4):
-            if isinstance(fed, Call) and fed.name == _PACK and fed.exact and not _is_true(fed, 2, or_unknown=True):
-                if not any(isinstance(one, Call) and one.name in _TURNS for one in walk(fed, 60)):
-                    yield program.finding(
-                        batch_and_time_swapped,
-                        fed.expression,
-                        f"`pack_padded_sequence` has time first, without `batch_first=True`, but "
-                        f"`nn.{layer.name.rpartition('.')[2]}` is made for the batch first: examples are packed along "
-                        "the batch.",
-                    )
-                    return
+        if call.name == "()" and isinstance(layer, Call) and isinstance(fed, Call) and _is_packed_otherwise(layer, fed):
+            yield program.finding(
+                batch_and_time_swapped,
+                fed.expression,
+                "`pack_padded_sequence` has time first, without `batch_first=True`, but "
+                f"`nn.{layer.name.rpartition('.')[2]}` is made for the batch first: examples are packed along the "
+                "batch.",
+            )
+            return
         packs = [one for one in walk(fed, 30) if isinstance(one, Call) and one.name == _PACK]
-        if call.name == _UNPACK and packs and call.exact and not _is_true(call, 1, or_unknown=True):
-            if _is_true(packs[0], 2) and any(_takes_second_axis(one, call) for one in (*program.calls, *program.items)):
-                yield program.finding(
-                    batch_and_time_swapped,
-                    call.expression,
-                    "`pad_packed_sequence` gives time first, without `batch_first=True`, and its second axis, the "
-                    "batch, is then used as time.",
-                )
-                return
+        loose = call.name == _UNPACK and call.exact and not _is_true(call, 1, or_unknown=True)
+        first = loose and bool(packs) and _is_true(packs[0], 2)
+        if first and any(_takes_second_axis(one, call) for one in (*program.calls, *program.items)):
+            yield program.finding(
+                batch_and_time_swapped,
+                call.expression,
+                "`pad_packed_sequence` gives time first, without `batch_first=True`, and its second axis, the batch, "
+                "is then used as time.",
+            )
+            return
+
+
+def _is_packed_otherwise(layer: Call, fed: Call) -> bool:
+    if not _is_recurrent(layer) or not _is_true(layer, 4) or fed.name != _PACK or not fed.exact:
+        return False
+    turned = any(isinstance(one, Call) and one.name in _TURNS for one in walk(fed, 60))
+    return not turned and not _is_true(fed, 2, or_unknown=True)
 
 
 _TURNS = {".transpose", ".permute", ".t", "torch.transpose", ".swapaxes", "einops.rearrange"}

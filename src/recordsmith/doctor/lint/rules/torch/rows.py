@@ -6,7 +6,7 @@ import ast
 import re
 from collections.abc import Iterator
 
-from recordsmith.doctor.lint.interpreter.values import Call, Function, Many, Object, Value, walk
+from recordsmith.doctor.lint.interpreter.values import Call, Function, Item, Many, Object, Slice, Value, walk
 from recordsmith.doctor.lint.libraries.control_flow import enclosing, function_of, statement_of
 from recordsmith.doctor.lint.program import Program
 from recordsmith.rules import Finding, Severity, rule
@@ -66,7 +66,11 @@ def _numbered_by_place(program: Program, call: Call, sorted_in_place: set[int]) 
         return
     kind = _unsorted(call.receiver)
     statement = statement_of(call.expression)
-    if kind is None or not program.mentions(r"\btorch\b") or not _CLASS.search(ast.unparse(statement or call.expression)):
+    if (
+        kind is None
+        or not program.mentions(r"\btorch\b")
+        or not _CLASS.search(ast.unparse(statement or call.expression))
+    ):
         return
     yield program.finding(
         classes_numbered_unsorted,
@@ -258,6 +262,8 @@ def _field_listing(made: Object, name: str) -> Call | None:
             value = value.args[0]
         elif isinstance(value, Many) and len(value.over) == 1:
             value = value.over[0]
+        elif isinstance(value, Item) and isinstance(value.index, Slice):
+            value = value.base
         else:
             return None
     return None

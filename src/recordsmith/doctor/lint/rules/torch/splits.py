@@ -7,10 +7,12 @@ import itertools
 import re
 from collections.abc import Iterator
 
-from recordsmith.doctor.lint.interpreter.values import Call, Item, Literal, Object, Value
+from recordsmith.doctor.lint.interpreter.values import Call, Element, Item, Literal, Object, Value, walk
 from recordsmith.doctor.lint.libraries.control_flow import function_of, statement_of
+from recordsmith.doctor.lint.libraries.scaling import scaling_of
 from recordsmith.doctor.lint.libraries.tensorflow.pipelines import Pipeline
 from recordsmith.doctor.lint.libraries.torch.data import base_dataset, split_of
+from recordsmith.doctor.lint.libraries.torch.modules import is_module
 from recordsmith.doctor.lint.libraries.torch.transforms import (
     UNKNOWN,
     applied_transforms,
@@ -22,7 +24,7 @@ from recordsmith.doctor.lint.libraries.torch.transforms import (
 from recordsmith.doctor.lint.program import Program
 from recordsmith.rules import Finding, Severity, rule
 
-__all__ = ["SPLIT_RULES", "augmented_in_torch"]
+__all__ = ["SPLIT_RULES", "augmented_in_torch", "torch_loaders", "trains"]
 
 _DRAWS = re.compile(
     r"(numpy\.random|random)\.(random|rand|randint|uniform|choice|random_sample)|torch\.(rand|randint|randn)"
@@ -55,7 +57,8 @@ def _sampler(pipeline: Pipeline) -> Call | None:
     return sampler if isinstance(sampler, Call) else None
 
 
-def _trains(program: Program, pipeline: Pipeline) -> bool:
+def trains(program: Program, pipeline: Pipeline) -> bool:
+    """Tell whether a loader is trained on; or nothing shows what it is for, and its name says so."""
     roles = program.roles(pipeline)
     return "training" in roles or (not roles - {"loop"} and program.named(pipeline) == "training")
 
@@ -72,7 +75,7 @@ def augmented_in_torch(program: Program) -> Iterator[tuple[Call, Pipeline, str, 
             continue
         call = pipeline.source.call
         element = pipeline.element
-        if any(_dataset(one) is _dataset(pipeline) for one in torch_loaders(program) if _trains(program, one)):
+        if any(_dataset(one) is _dataset(pipeline) for one in torch_loaders(program) if trains(program, one)):
             continue  # it reads the training data: that is said by a rule of its own
         random = [step for _, steps, _ in applied_transforms(element) for step in steps if is_random_step(step)]
         if random and call is not None:
@@ -120,7 +123,7 @@ def whole_set_instead_of_split(program: Program) -> Iterator[Finding]:
                     f"{program.name_of(pipeline)} reads `.dataset` of a split, which is the whole dataset: training "
                     "and validation read the same examples.",
                 )
-    trained = [one for one in loaders if _trains(program, one) and not _is_drawn(one)]
+    trained = [one for one in loaders if trains(program, one) and not _is_drawn(one)]
     tested = [one for one in loaders if program.is_for_testing(one) and not _is_drawn(one)]
     for train, test in itertools.product(trained, tested):
         one, other = _dataset(train), _dataset(test)
@@ -146,7 +149,7 @@ def whole_set_instead_of_split(program: Program) -> Iterator[Finding]:
         first, second = (_sampler(one) for one in (train, test))
         if first is None or first is not second or test.source.call is None:
             continue
-        if _trains(program, train) and program.is_for_testing(test) and _dataset(train) is _dataset(test):
+        if trains(program, train) and program.is_for_testing(test) and _dataset(train) is _dataset(test):
             yield program.finding(
                 whole_set_instead_of_split,
                 test.source.call.expression,
@@ -161,7 +164,7 @@ def whole_set_instead_of_split(program: Program) -> Iterator[Finding]:
 def _scored_on_training_data(program: Program) -> Iterator[Finding]:
     """A loop over the training data adds up something that is called a validation or test score."""
     for use in program.uses:
-        if not isinstance(use.node, ast.For) or use.role == "training" or not _trains(program, use.pipeline):
+        if not isinstance(use.node, ast.For) or use.role == "training" or not trains(program, use.pipeline):
             continue
         added = [ast.unparse(one.target) for one in ast.walk(use.node) if isinstance(one, ast.AugAssign)]
         score = next((name for name in added if re.match(r"(val|valid|test)_", name)), None)
@@ -221,7 +224,7 @@ def other_split_loaded(program: Program) -> Iterator[Finding]:
         Give `train=False`, or `split="test"`, for the test data.
     """
     loaders = torch_loaders(program)
-    trained = {_part(base_dataset(_dataset(one))) for one in loaders if _trains(program, one)}
+    trained = {_part(base_dataset(_dataset(one))) for one in loaders if trains(program, one)}
     for pipeline in loaders:
         dataset, call = _dataset(pipeline), pipeline.source.call
         part = _part(dataset)
@@ -229,7 +232,7 @@ def other_split_loaded(program: Program) -> Iterator[Finding]:
             continue
         if part == "training" and program.is_for_testing(pipeline) and part in trained and program.named(pipeline):
             found, wanted = "the training part", "testing"
-        elif part == "testing" and _trains(program, pipeline):
+        elif part == "testing" and trains(program, pipeline):
             found, wanted = "the test part", "training"
         else:
             continue
@@ -267,7 +270,7 @@ def normalised_differently(program: Program) -> Iterator[Finding]:
         transforms.
     """
     loaders = torch_loaders(program)
-    trained = [(one, _preparation(one)) for one in loaders if _trains(program, one)]
+    trained = [(one, _preparation(one)) for one in loaders if trains(program, one)]
     tested = [(one, _preparation(one)) for one in loaders if program.is_for_testing(one)]
     for (train, first), (test, second) in itertools.product(trained, tested):
         if first is None or second is None or not _same_kind(_dataset(train), _dataset(test)):
@@ -276,6 +279,10 @@ def normalised_differently(program: Program) -> Iterator[Finding]:
         if message and test.source.call is not None:
             yield program.finding(normalised_differently, test.source.call.expression, message)
             return
+    apart = next(_scaled_apart(program, loaders), None)
+    if apart is not None:
+        yield apart
+        return
     used = {id(one) for _, steps in trained + tested for one in steps or ()}
     for call in program.calls:
         if call.name != "()" or not trained or trained[0][1] is None or call.in_map:
@@ -287,6 +294,37 @@ def normalised_differently(program: Program) -> Iterator[Finding]:
         if message and (re.search(r"predict|infer|classify|demo|test", " ".join(call.within)) or _predicts(call)):
             yield program.finding(normalised_differently, call.expression, message)
             return
+
+
+def _scaled_apart(program: Program, loaders: list[Pipeline]) -> Iterator[Finding]:
+    """The pixels of training and test data are divided, or not, in different ways."""
+    scaled = [(one, scaling_of(one), one.source.call) for one in loaders]
+    trained = [found for one, found, _ in scaled if found is not None and trains(program, one)]
+    if not trained or any(one != trained[0] for one in trained):
+        return
+    first = trained[0]
+    for test, found, call in scaled:
+        if found is None or call is None or not program.is_for_testing(test) or found.root != first.root:
+            continue
+        if not first.scales_like(found):
+            yield program.finding(
+                normalised_differently,
+                call.expression,
+                f"Training data and {program.name_of(test)} are scaled differently: training data is {first.words}, "
+                f"and this is {found.words}.",
+            )
+    for call in program.calls:
+        given = call.args[0] if call.name == "()" and len(call.args) == 1 and is_module(call.receiver) else None
+        if given is None or call.node is None or any(isinstance(one, Element) for one in walk(given, 200)):
+            continue
+        other = scaling_of(given)
+        if other is not None and other.root == first.root == "image" and not first.scales_like(other):
+            yield program.finding(
+                normalised_differently,
+                call.expression,
+                f"Training data and what is predicted on are scaled differently: training data is {first.words}, and "
+                f"this is {other.words}.",
+            )
 
 
 def _predicts(call: Call) -> bool:

@@ -25,6 +25,11 @@ from recordsmith.rules import Finding, Location, Rule, Severity
 __all__ = ["Program", "analyse", "is_dropped"]
 
 _FAR = 12  # lines between two edits past which they are not shown in one piece
+# What a file mentions that trains, or has to do with its data. Of any other file, imports are not followed.
+_CONCERNED = (
+    r"tensorflow|torch|keras|sklearn|\bjax|tfrecord|recordsmith|transformers|lightning|dataset|data_?loader|train"
+    r"|\.fit\(|numpy|pandas"
+)
 _TRAINING_NAME = re.compile(r"(^|_)(train|training|trn)", re.IGNORECASE)
 _TESTING_NAME = re.compile(r"(^|_)(val|valid|validation|test|testing|eval|evaluation|dev|holdout|infer)", re.IGNORECASE)
 
@@ -271,7 +276,7 @@ class Program:
 
 def analyse(source: SourceFile, *, folder: str | None = None, data: DatasetFacts | None = None) -> Program:
     """Follow a module; `folder` is where the modules are that it may import."""
-    interpreter = ProjectInterpreter(folder)
+    interpreter = ProjectInterpreter(folder, follows_imports=source.mentions(_CONCERNED))
     cut_short = False
     try:
         interpreter.run(source.tree)

@@ -120,7 +120,7 @@ def scaling_of(value: Value | None, depth: int = _MOST_STEPS) -> Scaling | None:
         case Operation():
             return _of_operation(value, depth)
         case Element(kind="image", of=Call(name=name)) if name.startswith("torchvision.datasets."):
-            return Scaling("image")
+            return Scaling("image", channels="RGB" if name.endswith("ImageFolder") else "")
         case Element(of=inner) if inner is not None:
             return scaling_of(inner, depth - 1)
         case Many(member=member):

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 
 from recordsmith.doctor.lint.interpreter.values import Call, Group, Object, ProgramClass, Symbol, Value
+from recordsmith.doctor.lint.libraries.remembered import once_per_program
 
 __all__ = ["WRAPS_MODULE", "derives_from", "is_module", "is_optimizer", "key_of", "loss_of", "same_object"]
 
@@ -96,6 +97,7 @@ def loss_of(call: Call) -> tuple[str, Value, Value, Call] | None:
     return (name, prediction, target, options) if name and prediction is not None and target is not None else None
 
 
+@once_per_program
 def losses(calls: list[Call]) -> Iterator[tuple[Call, str, Value, Value, Call]]:
     """Yield each loss that is computed, as `loss_of` gives it, with its call."""
     for call in calls:

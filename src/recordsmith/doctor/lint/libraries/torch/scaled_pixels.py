@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from recordsmith.doctor.lint.interpreter.values import Call, Element, Group, Literal, Operation, Symbol, Value
+from recordsmith.doctor.lint.interpreter.values import Call, Element, Group, Item, Literal, Operation, Symbol, Value
 from recordsmith.doctor.lint.libraries.arrays import dtype_named
 from recordsmith.doctor.lint.libraries.torch.transforms import UNKNOWN, normalisation, step_name, transform_steps
 
@@ -43,7 +43,7 @@ def is_whole(value: Value | None, depth: int = 20) -> bool | None:
     match value:
         case Operation(operator="/" | "*" | "-" | "+"):
             return False
-        case Element(kind="image"):
+        case Element(kind="image") | Item(base=Call(name=".read", receiver=Call(name="cv2.VideoCapture"))):
             return True
         case Call(name=".astype" | ".to" | ".type"):
             named = dtype_named(value.argument(0, "dtype"))

@@ -239,6 +239,38 @@ def mask_read_and_dropped(program: Program) -> Iterator[Finding]:
                 f"`{ast.unparse(again.value)}` is made from something else.",
             )
 
+    yield from _label_dropped(program)
+
+
+_PREPARES = re.compile(r"__getitem__|__call__|collat|preprocess|encode|tokenize|prepare|convert", re.IGNORECASE)
+_LABEL = re.compile(r"(^|_)(labels?|targets?|masks?|tags?|y)(_|$)", re.IGNORECASE)
+
+
+def _label_dropped(program: Program) -> Iterator[Finding]:
+    """`labels = item["labels"]`, and then `labels = ids + padding`, without the first having been used."""
+    for function in program.source.nodes:
+        if not isinstance(function, ast.FunctionDef) or not _PREPARES.search(function.name):
+            continue
+        for place, node in enumerate(function.body):
+            match node:
+                case ast.Assign(targets=[ast.Name(id=name)], value=ast.Subscript() | ast.Call()) if _LABEL.search(name):
+                    after = function.body[place + 1 :]
+                    again = next((one for one in after if _stores(one, name)), None)
+                    if not isinstance(again, ast.Assign) or any(
+                        _loads(one, name) for one in after[: after.index(again) + 1]
+                    ):
+                        continue
+                    reads = {one.id for one in ast.walk(again.value) if isinstance(one, ast.Name)}
+                    others = [one for one in reads if re.search(r"ids?$|image|img|input|text|feature|^x", one)]
+                    if others:
+                        yield program.finding(
+                            mask_read_and_dropped,
+                            again,
+                            f"`{name}` is replaced here without having been used: `{ast.unparse(again.value)}` is made "
+                            f"from `{min(others)}`, and the label is a copy of the input.",
+                        )
+                        return
+
 
 def _stores(node: ast.AST, name: str) -> bool:
     return any(

@@ -17,7 +17,8 @@ from recordsmith.doctor.lint.interpreter.values import (
     options_of,
     walk,
 )
-from recordsmith.doctor.lint.libraries.torch.modules import losses
+from recordsmith.doctor.lint.libraries.control_flow import loops_around
+from recordsmith.doctor.lint.libraries.torch.modules import is_optimizer, losses
 from recordsmith.doctor.lint.libraries.torch.tensors import last_layer, number_range, tensor_shape
 from recordsmith.doctor.lint.program import Program
 from recordsmith.rules import Finding, Rule, Severity, rule
@@ -142,6 +143,7 @@ def loss_without_gradient(program: Program) -> Iterator[Finding]:
         Give the loss the output of the model itself; use `argmax` for the accuracy only. Never wrap a loss in a new
         tensor.
     """
+    yield from _cut_from_its_model(program)
     ends = [call.receiver for call in program.calls if call.name == ".backward"]
     for end in ends:
         for option in options_of(end):
@@ -392,6 +394,56 @@ def _padded_time_first(program: Program) -> Iterator[Finding]:
         )
 
 
+def _cut_from_its_model(program: Program) -> Iterator[Finding]:
+    """An optimizer steps after a loss whose connection to its model is cut: `D(fake.detach())` for the generator."""
+    latest: Call | None = None
+    for call in program.calls:
+        if call.name == ".backward":
+            latest = call
+        model = _model_of(call.receiver) if call.name == ".step" else None
+        if model is None or latest is None or latest.receiver is None or latest.node is None:
+            continue
+        if call.via != latest.via or not loops_around(call) or loops_around(call) != loops_around(latest):
+            continue
+        reached = list(_with_gradient(latest.receiver))
+        if _runs(model, reached) or not _runs(model, list(walk(latest.receiver, 1000))):
+            continue
+        others = [one for one in program.calls if one.name == ".backward" and one is not latest]
+        if any(_runs(model, list(_with_gradient(one.receiver))) for one in others if one.receiver is not None):
+            continue
+        yield program.finding(
+            loss_without_gradient,
+            latest.expression,
+            f"`{program.text(call.expression)}` has nothing to apply: `detach()` cuts this loss from the parameters "
+            "that it trains.",
+        )
+        return
+
+
+def _model_of(optimizer: Value | None) -> Call | None:
+    """The one module of layers that an optimizer trains."""
+    given = optimizer.argument(0, "params") if isinstance(optimizer, Call) and is_optimizer(optimizer) else None
+    module = given.receiver if isinstance(given, Call) and given.name == ".parameters" else None
+    return module if isinstance(module, Call) else None
+
+
+def _with_gradient(value: Value) -> Iterator[Value]:
+    """A loss and what it was computed from, as far as gradients reach."""
+    seen: set[int] = set()
+    waiting = [value]
+    while waiting and len(seen) < 1000:
+        one = waiting.pop()
+        if id(one) in seen or (isinstance(one, Call) and one.name in (".detach", ".item", ".numpy", ".argmax")):
+            continue
+        seen.add(id(one))
+        yield one
+        waiting.extend(one.parts())
+
+
+def _runs(model: Call, values: list[Value]) -> bool:
+    return any(isinstance(one, Call) and one.name == "()" and one.receiver is model for one in values)
+
+
 _PACK, _UNPACK = "torch.nn.utils.rnn.pack_padded_sequence", "torch.nn.utils.rnn.pad_packed_sequence"
 
 
@@ -408,10 +460,14 @@ def _packed_time_first(program: Program) -> Iterator[Finding]:
                 "batch.",
             )
             return
+        if call.name != _UNPACK or not call.exact or _is_true(call, 1, or_unknown=True):
+            continue
         packs = [one for one in walk(fed, 30) if isinstance(one, Call) and one.name == _PACK]
-        loose = call.name == _UNPACK and call.exact and not _is_true(call, 1, or_unknown=True)
-        first = loose and bool(packs) and _is_true(packs[0], 2)
-        if first and any(_takes_second_axis(one, call) for one in (*program.calls, *program.items)):
+        if (
+            packs
+            and _is_true(packs[0], 2)
+            and any(_takes_second_axis(one, call) for one in (*program.calls, *program.items))
+        ):
             yield program.finding(
                 batch_and_time_swapped,
                 call.expression,

@@ -184,6 +184,7 @@ def blue_and_red_swapped(program: Program) -> Iterator[Finding]:
     Fix:
         `image = cv2.cvtColor(image, cv2.COLOR_BGR2RGB)` right after reading.
     """
+    yield from _constants_of_bgr(program)
     if program.mentions(_TURNS_CHANNELS):
         yield from _turned_in_training_only(program)
         return
@@ -208,6 +209,27 @@ def blue_and_red_swapped(program: Program) -> Iterator[Finding]:
 
 
 _TURNS_CHANNELS = r"cvtColor|COLOR_|::-1|swapaxes|IMREAD_GRAYSCALE|BGR|bgr|\.flip\(|channel_swap|torch\.flip"
+
+
+_IMAGENET_BGR = ((0.406, 0.456, 0.485), (103.939, 116.779, 123.68))
+_READS_RGB = r"Image\.open|imageio|ImageFolder|read_image|COLOR_BGR2RGB|skimage|pil_loader|CIFAR"
+
+
+def _constants_of_bgr(program: Program) -> Iterator[Finding]:
+    """`Normalize` has the mean of ImageNet from blue to red, and the images are RGB."""
+    turned = program.mentions(r"RGB2BGR|BGR|::-1") and not program.mentions("BGR2RGB")
+    if turned or not program.mentions(_READS_RGB):
+        return
+    for call in program.calls:
+        mean = (normalisation([call]) or (None,))[0] if step_name(call) == "Normalize" else None
+        if mean in _IMAGENET_BGR:
+            yield program.finding(
+                blue_and_red_swapped,
+                call.expression,
+                "The constants of `Normalize` are in the order blue, green, red (BGR), and the images are read as red, "
+                "green, blue: each channel is scaled by those of another.",
+            )
+            return
 
 
 def _turned_in_training_only(program: Program) -> Iterator[Finding]:

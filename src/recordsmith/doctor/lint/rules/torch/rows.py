@@ -81,6 +81,45 @@ def _numbered_by_place(program: Program, call: Call, sorted_in_place: set[int]) 
     )
 
 
+@rule("P179", "class-number-as-folder-name", Severity.WARNING)
+def class_number_as_folder_name(program: Program) -> Iterator[Finding]:
+    """The class number that a model predicts is used as the name of a folder of `ImageFolder`.
+
+    Why it matters:
+        `ImageFolder` numbers the folders in the order of their names as text: "0", "1", "10", "100", "2". Class 2 is
+        then the folder "10". Names that are looked up with the predicted number belong to other classes.
+
+    Example:
+        `names[str(model(x).argmax().item())]`, where the folders are called "1" to "102".
+
+    Fix:
+        Look up the folder first: `names[dataset.classes[index]]`, with the `classes` of the training dataset.
+    """
+    folders = [one for one in program.calls if one.name == "torchvision.datasets.ImageFolder"]
+    if not folders or program.mentions(r"class_to_idx|\.classes\b|idx_to_class"):
+        return
+    for item in program.items:
+        node = item.node
+        match node:
+            case ast.Subscript(slice=ast.Call(func=ast.Name(id="str"), args=[_])):
+                pass
+            case _:
+                continue
+        index = item.index if isinstance(item, Item) else None
+        predicted = any(
+            isinstance(one, Call) and one.name.rpartition(".")[2] in ("argmax", "max", "topk")
+            for one in walk(index, 60)
+        )
+        if predicted and node is not None:
+            yield program.finding(
+                class_number_as_folder_name,
+                node,
+                f"`{program.text(node)}` takes the predicted number for the name of a folder, but `ImageFolder` "
+                "numbers the folders by their names as text: 0, 1, 10, 100, 2.",
+            )
+            return
+
+
 def _gives_labels(program: Program) -> bool:
     """The class numbers are used: a dataset returns them, or a loss for classes takes them."""
     if program.mentions(r"[Cc]ross_?[Ee]ntropy|nll_loss|NLLLoss|num_classes"):
@@ -277,4 +316,4 @@ def _is_read(value: Value) -> bool:
     )
 
 
-ROW_RULES = [classes_numbered_unsorted, same_column_twice]
+ROW_RULES = [classes_numbered_unsorted, class_number_as_folder_name, same_column_twice]

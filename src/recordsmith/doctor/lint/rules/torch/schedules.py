@@ -199,10 +199,17 @@ def _along_batch(call: Call) -> bool:
     return isinstance(given, Literal) and given.value == 0 and given.value is not False
 
 
+_MIXES = re.compile(r"torch\.(cat|stack|bmm|matmul|einsum)|torch\.nn\.(LSTM|GRU|RNN|MultiheadAttention)|\.(bmm|matmul)")
+
+
 def _softmax_layer(call: Call) -> Call | None:
     """`nn.Softmax(dim=0)`, called on the scores of a batch, or at the end of a model that is."""
     if call.name != "()" or not isinstance(call.receiver, Call) or not call.args:
         return None
+    parent = getattr(call.node, "parent", None)
+    mixes = any(isinstance(one, Call) and _MIXES.fullmatch(one.name) for one in walk(call.args[0], 300))
+    if call.within[-1:] == ("forward",) and (mixes or not isinstance(parent, ast.Return)):
+        return None  # attention along time, and the like
     layers = sequence_of(call.receiver)
     layer = layers[-1] if layers else call.receiver
     of_batch = _is_batch_output(call.args[0]) if layer is call.receiver else _is_batch_output(call)

@@ -176,6 +176,35 @@ def _scored_on_training_data(program: Program) -> Iterator[Finding]:
                 severity=Severity.WARNING,
             )
 
+    yield from _named_for_testing(program)
+
+
+_SCORE = re.compile(r"(test|val|valid|validation)_?(acc|accuracy|loss|score|f1|auc|error|mse|mae|iou|dice|metrics?)\w*")
+
+
+def _named_for_testing(program: Program) -> Iterator[Finding]:
+    """`test_acc = accuracy(train_loader, model)`: the name says test, and the loader is the one that is trained on."""
+    trained = {name for one in torch_loaders(program) if trains(program, one) for name in one.names}
+    tested = {name for one in torch_loaders(program) if program.is_for_testing(one) for name in one.names}
+    for node in program.source.nodes:
+        match node:
+            case ast.Assign(targets=[target], value=ast.Call() as call):
+                first = target.elts[0] if isinstance(target, ast.Tuple) and target.elts else target
+                given = [
+                    one.id for one in (*call.args, *(key.value for key in call.keywords)) if isinstance(one, ast.Name)
+                ]
+                wrong = [name for name in given if name in trained - tested]
+                if not isinstance(first, ast.Name) or not _SCORE.fullmatch(first.id) or not wrong:
+                    continue
+                if not any(name in tested for name in given) and tested:
+                    yield program.finding(
+                        whole_set_instead_of_split,
+                        call,
+                        f"`{first.id}` is computed on `{wrong[0]}`, which is the training data.",
+                        severity=Severity.WARNING,
+                    )
+                    return
+
 
 def _trainer_splits(program: Program) -> Iterator[Finding]:
     """The Trainer of transformers: it is evaluated on what it is trained on, or on a split of that."""
@@ -318,10 +347,18 @@ def _scaled_apart(program: Program, loaders: list[Pipeline]) -> Iterator[Finding
         if given is None or call.node is None or any(isinstance(one, Element) for one in walk(given, 200)):
             continue
         other = scaling_of(given)
-        if other is not None and other.root == first.root == "image" and not first.scales_like(other):
+        place = call.via[-1] if call.within[-1:] == ("forward",) and call.via else call.expression
+        if other is not None and {first.channels, other.channels} == {"RGB", "BGR"}:
             yield program.finding(
                 normalised_differently,
-                call.expression,
+                place,
+                f"Training data is {first.channels}, and what is predicted on is {other.channels}: red and blue are "
+                "swapped.",
+            )
+        elif other is not None and other.root == first.root == "image" and not first.scales_like(other):
+            yield program.finding(
+                normalised_differently,
+                place,
                 f"Training data and what is predicted on are scaled differently: training data is {first.words}, and "
                 f"this is {other.words}.",
             )

@@ -143,6 +143,7 @@ def gradients_not_applied(program: Program) -> Iterator[Finding]:
             "`backward()` is never called: there are no gradients that `optimizer.step()` could apply.",
         )
         return
+    yield from _scheduled_instead(program, known)
     for step in known:
         yield from _out_of_order(program, step, backwards, clears, steps)
     stepped = {one.key for one in steps}
@@ -157,6 +158,24 @@ def gradients_not_applied(program: Program) -> Iterator[Finding]:
                 "weights never change.",
             )
             return
+
+
+def _scheduled_instead(program: Program, steps: list[Step]) -> Iterator[Finding]:
+    """`if scheduler: scheduler.step()`, and `else: optimizer.step()`: a scheduler does not change the weights."""
+    for step in steps:
+        for condition, inside in conditions_around(step.call, step.loop):
+            other = condition.orelse if inside else condition.body
+            text = "\n".join(map(ast.unparse, other))
+            if re.search(r"sched\w*(\.\w+)*\.step\(", text, re.IGNORECASE) and "backward" not in text:
+                if f"{receiver_text(step.call)}.step(" in text or len(steps) > 1:
+                    continue
+                yield program.finding(
+                    gradients_not_applied,
+                    step.call.expression,
+                    f"Either the scheduler or `{receiver_text(step.call)}` takes a step, by this condition: a "
+                    "scheduler only changes the learning rate, so with one the weights never change.",
+                )
+                return
 
 
 def _out_of_order(

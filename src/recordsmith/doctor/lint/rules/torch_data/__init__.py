@@ -4,6 +4,8 @@ from recordsmith.doctor.lint.rules.torch_data.copies import COPY_RULES
 from recordsmith.doctor.lint.rules.torch_data.images import IMAGE_DATA_RULES
 from recordsmith.doctor.lint.rules.torch_data.iterators import ITERATOR_RULES
 from recordsmith.doctor.lint.rules.torch_data.padding import PADDING_RULES
+from recordsmith.doctor.lint.rules.torch_data.randomness import RANDOMNESS_RULES
+from recordsmith.doctor.lint.rules.torch_data.resuming import RESUMING_RULES
 from recordsmith.doctor.lint.rules.torch_data.scores import SCORE_RULES
 from recordsmith.doctor.lint.rules.torch_data.statistics import STATISTIC_RULES
 from recordsmith.doctor.lint.rules.torch_data.targets import TARGET_RULES
@@ -16,6 +18,8 @@ TORCH_DATA_RULES = [
     *IMAGE_DATA_RULES,
     *ITERATOR_RULES,
     *PADDING_RULES,
+    *RANDOMNESS_RULES,
+    *RESUMING_RULES,
     *SCORE_RULES,
     *STATISTIC_RULES,
     *TARGET_RULES,

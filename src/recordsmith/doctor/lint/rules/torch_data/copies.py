@@ -7,7 +7,7 @@ import itertools
 import re
 from collections.abc import Iterator
 
-from recordsmith.doctor.lint.interpreter.values import Call, Group, Item, Many, Object, Slice, Value, walk
+from recordsmith.doctor.lint.interpreter.values import Call, Group, Item, Literal, Many, Object, Slice, Value, walk
 from recordsmith.doctor.lint.libraries.control_flow import enclosing, function_of
 from recordsmith.doctor.lint.libraries.rows import bound_key
 from recordsmith.doctor.lint.libraries.tensorflow.pipelines import Pipeline
@@ -202,4 +202,57 @@ def _orders(value: Value, shuffled: set[int]) -> tuple[Value, int | None] | None
     return (value, order) if isinstance(value, Call | Item | Many | Group) else None
 
 
-COPY_RULES = [versions_split_apart, cut_from_two_orders]
+_GROUP = re.compile(
+    r"^(patient|subject|participant|speaker|person|case|study|slide|scan|recording|session|user|animal)s?_?"
+    r"(id|name|nr|no|num|number|code|key)?s?$",
+    re.IGNORECASE,
+)
+
+
+@rule("P176", "groups-split-apart", Severity.WARNING)
+def groups_split_apart(program: Program) -> Iterator[Finding]:
+    """Rows of the same patient, speaker or recording are split at random.
+
+    Why it matters:
+        Images of one patient resemble each other more than those of two patients with the same illness. With some of
+        them in training and some in test data, the model recognises the patient, and the score is too good.
+
+    Example:
+        A table with a column `patient_id`, and `train_test_split(table, test_size=0.2)`.
+
+    Fix:
+        Split the patients: `GroupShuffleSplit(test_size=0.2).split(table, groups=table["patient_id"])`.
+    """
+    if program.mentions(r"Group\w*(Split|Fold)|groups=|LeaveOneGroup|\.isin\("):
+        return
+    counted = {
+        str(one.args[0].value): one
+        for one in program.calls
+        if one.name == ".groupby" and one.args and isinstance(one.args[0], Literal) and one.receiver is not None
+    }
+    columns = {
+        str(item.index.value): item.base
+        for item in program.items
+        if isinstance(item, Item) and isinstance(item.index, Literal) and isinstance(item.index.value, str)
+    }
+    tables = {name: one.receiver for name, one in counted.items() if one.receiver is not None} | columns
+    groups = {name: table for name, table in tables.items() if _GROUP.match(name)}
+    for call in program.calls if groups else ():
+        if not _SPLITS.fullmatch(call.name) or not call.args or call.node is None:
+            continue
+        parts = [part for argument in call.args for part in walk(argument, 80)]
+        name = next((one for one, table in groups.items() if any(part is table for part in parts)), None)
+        if name is not None and not any(
+            isinstance(part, Call) and part.name in (".unique", ".groupby") for part in parts
+        ):
+            yield program.finding(
+                groups_split_apart,
+                call.expression,
+                f"The rows are split at random, and several of them may have the same `{name}`: the same one is then "
+                "in both parts.",
+                severity=None if name in counted else Severity.INFO,
+            )
+            return
+
+
+COPY_RULES = [versions_split_apart, cut_from_two_orders, groups_split_apart]

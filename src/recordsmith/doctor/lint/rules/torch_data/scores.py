@@ -52,7 +52,9 @@ def selected_on_test_data(program: Program) -> Iterator[Finding]:
         by_name = _dataset_name(first)
         valid = any(_VALID.search(name) and not _TEST.search(name) for name in first.names if name != by_name)
         same = _dataset(first) is not None and _is_same(_dataset(first), _dataset(second))
-        if valid and same and first.source.call is not None and program.mentions(_BEST.pattern):
+        calls = [one.source.call for one in (first, second)]
+        branches = any(one is None or one.undecided for one in calls)
+        if valid and same and not branches and first.source.call is not None and program.mentions(_BEST.pattern):
             yield program.finding(
                 selected_on_test_data,
                 first.source.call.expression,
@@ -154,7 +156,7 @@ def _deciding(program: Program, tests: list[Pipeline]) -> Iterator[tuple[ast.If,
 
 @rule("P169", "score-never-reset", Severity.WARNING)
 def score_never_reset(program: Program) -> Iterator[Finding]:
-    """A score is added up over all epochs, because nothing sets it back between them.
+    """A score is added up over all epochs, because nothing sets it back between them; or never added up.
 
     Why it matters:
         The score of an epoch is mixed with those of all epochs before it. It changes more and more slowly, hides
@@ -170,6 +172,38 @@ def score_never_reset(program: Program) -> Iterator[Finding]:
     if not program.mentions(r"[Ll]ightning"):
         yield from _metrics_kept(program)
     yield from _counters_kept(program)
+    yield from _overwritten(program)
+
+
+def _overwritten(program: Program) -> Iterator[Finding]:
+    """`val_loss = 0`, then `val_loss = loss.item()` in every batch, and `val_loss / len(loader)` after the loop."""
+    for loop in program.source.nodes:
+        if not isinstance(loop, ast.For):
+            continue
+        outer = getattr(loop, "parent", None)
+        around = outer if isinstance(outer, ast.With) else loop
+        block = getattr(getattr(around, "parent", None), "body", [])
+        if around not in block:
+            continue
+        before, after = block[: block.index(around)], block[block.index(around) + 1 :]
+        for one in loop.body:
+            match one:
+                case ast.Assign(targets=[ast.Name(id=name)], value=value) if _COUNTER.search(name):
+                    zero = any(re.fullmatch(rf"{name} = 0(\.0)?", ast.unparse(part)) for part in before)
+                    text = "\n".join(ast.unparse(part) for part in after)
+                    divided = re.search(rf"\b{name} /= |\b{name} / \(?(len\(|n_|num_|total|count)", text)
+                    if (
+                        zero
+                        and divided
+                        and not any(isinstance(part, ast.Name) and part.id == name for part in ast.walk(value))
+                    ):
+                        yield program.finding(
+                            score_never_reset,
+                            one,
+                            f"`{name}` is overwritten in every batch and divided by their number afterwards: only the "
+                            "last batch counts. Add it up with `+=`.",
+                        )
+                        return
 
 
 def _metrics_kept(program: Program) -> Iterator[Finding]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import re
 from collections.abc import Iterator
 from typing import Any
@@ -53,7 +52,15 @@ def _sides(program: Program) -> Iterator[tuple[Pipeline, Pipeline]]:
     loaders = torch_loaders(program)
     trained = [one for one in loaders if trains(program, one)]
     tested = [one for one in loaders if program.is_for_testing(one)]
-    yield from itertools.product(trained, tested)
+    for train in trained:
+        beside = [one for one in tested if _made_in(one) == _made_in(train)]
+        yield from ((train, test) for test in beside or tested)
+
+
+def _made_in(pipeline: Pipeline) -> tuple[int, ...]:
+    """The calls that led to a loader: those of the same ones belong together."""
+    call = pipeline.source.call
+    return () if call is None else tuple(map(id, call.via))
 
 
 def _dataset(pipeline: Pipeline) -> Value | None:

@@ -6,7 +6,7 @@ import ast
 import re
 from collections.abc import Iterator
 
-from recordsmith.doctor.lint.interpreter.values import Call, Element, Operation, Value, walk
+from recordsmith.doctor.lint.interpreter.values import Call, Element, Literal, Operation, Value, walk
 from recordsmith.doctor.lint.libraries.control_flow import function_of
 from recordsmith.doctor.lint.libraries.torch.modules import is_module, losses
 from recordsmith.doctor.lint.program import Program
@@ -84,4 +84,124 @@ def _labels_left(program: Program) -> Iterator[Finding]:
             return
 
 
-TARGET_RULES = [target_not_used]
+@rule("P177", "collator-of-another-task", Severity.ERROR)
+def collator_of_another_task(program: Program) -> Iterator[Finding]:
+    """A collator that masks words feeds a model that predicts the next word, or the other way round.
+
+    Why it matters:
+        `DataCollatorForLanguageModeling` masks words unless it is told `mlm=False`. A causal model then learns to
+        predict the original word at random places from `[MASK]`, and generates nonsense.
+
+    Example:
+        `AutoModelForCausalLM` with `DataCollatorForLanguageModeling(tokenizer)`.
+
+    Fix:
+        `DataCollatorForLanguageModeling(tokenizer, mlm=False)` for a causal model.
+    """
+    models = [one.name for one in program.calls if one.name.endswith((".from_pretrained", ".from_config"))]
+    causal = any(re.search(r"ForCausalLM|LMHeadModel", name) for name in models)
+    masked = any("ForMaskedLM" in name for name in models)
+    for call in program.calls:
+        if not call.name.endswith("DataCollatorForLanguageModeling") or causal == masked or not call.exact:
+            continue
+        given = call.argument(1, "mlm")
+        masks = given is None or (isinstance(given, Literal) and given.value is True)
+        plain = isinstance(given, Literal) and given.value is False
+        if (causal and masks) or (masked and plain):
+            yield program.finding(
+                collator_of_another_task,
+                call.expression,
+                "The collator masks words (`mlm=True` is its default), and the model predicts the next word: use "
+                "`mlm=False`."
+                if causal
+                else "The collator masks nothing (`mlm=False`), and the model predicts masked words.",
+            )
+            return
+
+
+@rule("P178", "target-inside-input-window", Severity.ERROR)
+def target_inside_input_window(program: Program) -> Iterator[Finding]:
+    """The target window of a PyTorch dataset ends where the input window ends.
+
+    Why it matters:
+        The values to predict are the last values of the input. The model copies them, the loss goes to 0, and it
+        forecasts nothing.
+
+    Example:
+        `x = self.data[i : i + 32]` and `y = self.data[i + 24 : i + 32]`.
+
+    Fix:
+        Begin the target where the input ends: `y = self.data[i + 32 : i + 40]`.
+    """
+    for function in program.source.nodes:
+        if not isinstance(function, ast.FunctionDef) or function.name not in ("__getitem__", *_WINDOWS):
+            continue
+        names = {
+            one.targets[0].id: one.value
+            for one in ast.walk(function)
+            if isinstance(one, ast.Assign) and len(one.targets) == 1 and isinstance(one.targets[0], ast.Name)
+        }
+        cuts = [(one, _window(one, names)) for one in ast.walk(function) if isinstance(one, ast.Subscript)]
+        known = [(node, found) for node, found in cuts if found is not None]
+        for (other, first), (node, second) in ((one, two) for one in known for two in known if one is not two):
+            same = first[0] == second[0] and first[2] == second[2]
+            later = _minus(second[1], first[1])
+            begins_later = bool(later) and any(number > 0 for number in later.values())
+            if same and begins_later and (node.lineno, node.col_offset) > (other.lineno, other.col_offset):
+                yield program.finding(
+                    target_inside_input_window,
+                    node,
+                    f"`{ast.unparse(node)}` ends where the input window ends: the target is a part of the input.",
+                )
+                return
+
+
+_WINDOWS = (
+    "create_sequences",
+    "create_dataset",
+    "make_windows",
+    "create_inout_sequences",
+    "sliding_window",
+    "split_sequence",
+)
+
+
+def _window(node: ast.Subscript, names: dict[str, ast.expr]) -> tuple[str, Linear, Linear] | None:
+    """What is cut, from where and to where, as sums of names."""
+    index = node.slice.elts[0] if isinstance(node.slice, ast.Tuple) and node.slice.elts else node.slice
+    if not isinstance(index, ast.Slice) or index.lower is None or index.upper is None or index.step is not None:
+        return None
+    lower, upper = _linear(index.lower, names), _linear(index.upper, names)
+    return None if lower is None or upper is None else (ast.unparse(node.value), lower, upper)
+
+
+Linear = dict[str, int]
+
+
+def _linear(node: ast.expr, names: dict[str, ast.expr], depth: int = 8) -> Linear | None:
+    """A sum of names and numbers: `i + self.steps - 1` is {"i": 1, "self.steps": 1, "": -1}.
+
+    >>> _linear(ast.parse("i + 3 - n", mode="eval").body, {})
+    {'i': 1, '': 3, 'n': -1}
+    """
+    match node:
+        case ast.Constant(value=int() as number):
+            return {"": number} if number else {}
+        case ast.Name(id=name) if name in names and depth:
+            return _linear(names[name], {key: one for key, one in names.items() if key != name}, depth - 1)
+        case ast.Name() | ast.Attribute():
+            return {ast.unparse(node): 1}
+        case ast.BinOp(left=left, op=ast.Add() | ast.Sub() as operator, right=right):
+            first, second = _linear(left, names, depth), _linear(right, names, depth)
+            if first is None or second is None:
+                return None
+            return _minus(first, second) if isinstance(operator, ast.Sub) else _minus(first, _minus({}, second))
+    return None
+
+
+def _minus(first: Linear, second: Linear) -> Linear:
+    total = {key: first.get(key, 0) - second.get(key, 0) for key in {**first, **second}}
+    return {key: number for key, number in total.items() if number}
+
+
+TARGET_RULES = [target_not_used, collator_of_another_task, target_inside_input_window]

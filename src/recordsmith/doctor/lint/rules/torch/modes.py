@@ -60,7 +60,12 @@ def _has_modes(program: Program, step: Step) -> bool:
         model = model.receiver
     library = isinstance(model, Call) and not model.name.startswith(("torch.nn.", "torchvision.", "timm.", "."))
     known = isinstance(model, Object) or library or (isinstance(model, Call) and model.name.startswith("torch.nn."))
-    return not known or any(_HAS_MODES.fullmatch(call.name) for call in program.calls)
+    return not known or any(_HAS_MODES.fullmatch(call.name) or _drops_between(call) for call in program.calls)
+
+
+def _drops_between(call: Call) -> bool:
+    """A recurrent network with dropout between its layers."""
+    return call.name in ("torch.nn.LSTM", "torch.nn.GRU", "torch.nn.RNN") and call.argument(None, "dropout") is not None
 
 
 def _is_once_in_a_while(test: ast.expr) -> bool:

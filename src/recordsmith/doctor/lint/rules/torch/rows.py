@@ -11,7 +11,7 @@ from recordsmith.doctor.lint.libraries.control_flow import enclosing, function_o
 from recordsmith.doctor.lint.program import Program
 from recordsmith.rules import Finding, Severity, rule
 
-__all__ = ["ROW_RULES", "pairs_in_datasets"]
+__all__ = ["ROW_RULES", "fields_shuffled_apart", "pairs_in_datasets"]
 
 _BELONGS = re.compile(
     r"label|target|mask|annot|truth|class|caption|segment|depth|(^|_| )(y|gt|seg|hr|lr)", re.IGNORECASE
@@ -237,6 +237,21 @@ def pairs_in_datasets(program: Program) -> Iterator[tuple[Call, str, str]]:
                     seen.add(id(listing.node))
                     yield listing, name, other
                     break
+
+
+def fields_shuffled_apart(program: Program) -> Iterator[Call]:
+    """Yield the second of two shuffles in place, of two lists that a dataset pairs by index."""
+    shuffles = [one for one in program.calls if one.name in ("random.shuffle", "numpy.random.shuffle") and one.args]
+    if sum(one.name.endswith(".seed") for one in program.calls) > 1:
+        return  # the same seed before each gives the same order
+    for made in program.instances if len(shuffles) > 1 else ():
+        getter = made.program_class.members.get("__getitem__")
+        names = _indexed_fields(getter) if isinstance(getter, Function) else []
+        values = [made.fields[name] for name in names if name in made.fields]
+        moved = {id(one.args[0]): one for one in shuffles if any(one.args[0] is value for value in values)}
+        if len(moved) > 1:
+            yield list(moved.values())[-1]
+            return
 
 
 def _is_other_half(one: Value, other: Value) -> bool:

@@ -7,7 +7,7 @@ import itertools
 import re
 from collections.abc import Iterator
 
-from recordsmith.doctor.lint.interpreter.values import Call, Element, Item, Literal, Object, Value, walk
+from recordsmith.doctor.lint.interpreter.values import Call, Element, Group, Item, Literal, Object, Table, Value, walk
 from recordsmith.doctor.lint.libraries.control_flow import function_of, statement_of
 from recordsmith.doctor.lint.libraries.scaling import scaling_of
 from recordsmith.doctor.lint.libraries.tensorflow.pipelines import Pipeline
@@ -424,9 +424,13 @@ def prediction_order_lost(program: Program) -> Iterator[Finding]:
             taken = next(one for one in taken.elts if isinstance(one, ast.Tuple))  # of enumerate
         last = taken.elts[-1] if isinstance(taken, ast.Tuple) and len(taken.elts) > 1 else None
         dropped = isinstance(last, ast.Name) and bool(re.fullmatch(r"_\w*", last.id))
+        dropped |= isinstance(taken, ast.Name) and not isinstance(
+            pipeline.element, Group | Table
+        )  # there are no labels
         calls = [ast.unparse(node.func) for node in ast.walk(loop) if isinstance(node, ast.Call)]
         added = [ast.unparse(node) for node in ast.walk(loop) if isinstance(node, ast.Call)]
         gathers = any(re.search(r"\.(append|extend)\((?!.*loss)", text) for text in added)
+        gathers |= any(isinstance(one, ast.AugAssign) and "tolist" in ast.unparse(one.value) for one in ast.walk(loop))
         if dropped and gathers and program.is_for_testing(pipeline) and not any(".backward" in one for one in calls):
             yield program.finding(
                 prediction_order_lost,

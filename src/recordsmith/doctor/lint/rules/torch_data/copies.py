@@ -7,7 +7,18 @@ import itertools
 import re
 from collections.abc import Iterator
 
-from recordsmith.doctor.lint.interpreter.values import Call, Group, Item, Literal, Many, Object, Slice, Value, walk
+from recordsmith.doctor.lint.interpreter.values import (
+    Call,
+    Group,
+    Item,
+    Literal,
+    Many,
+    Object,
+    Operation,
+    Slice,
+    Value,
+    walk,
+)
 from recordsmith.doctor.lint.libraries.control_flow import enclosing, function_of
 from recordsmith.doctor.lint.libraries.rows import bound_key
 from recordsmith.doctor.lint.libraries.tensorflow.pipelines import Pipeline
@@ -40,7 +51,7 @@ def versions_split_apart(program: Program) -> Iterator[Finding]:
     for call in program.calls:
         if not _SPLITS.fullmatch(call.name) or not call.args or call.node is None:
             continue
-        twice = _joined_twice(call.args[0])
+        twice = _joined_twice(call.args[0]) or _multiplied(call.args[0])
         if twice:
             yield program.finding(
                 versions_split_apart,
@@ -75,6 +86,21 @@ def _joined_twice(value: Value) -> str:
             if nodes[0] and nodes[1] and ast.unparse(nodes[0][0]) == ast.unparse(nodes[1][0]) and len(nodes[0]) < 3:
                 return "Two datasets of the same rows are joined"
     return ""
+
+
+def _multiplied(value: Value) -> str:
+    """A list of examples that holds some of them several times: `good + bad * 5`."""
+    rows = list(value.fields.values()) if isinstance(value, Object) else []
+    for one in (part for row in rows for part in walk(row, 12)):
+        if isinstance(one, Operation) and one.operator == "*" and len(one.operands) == 2:
+            left, right = one.operands
+            if isinstance(left, Many | Group) and isinstance(right, Literal) and _is_several(right.value):
+                return "Some examples are in the list several times"
+    return ""
+
+
+def _is_several(number: object) -> bool:
+    return isinstance(number, int) and number > 1
 
 
 def _reads_same(one: Call, other: Call) -> bool:
@@ -255,4 +281,46 @@ def groups_split_apart(program: Program) -> Iterator[Finding]:
             return
 
 
-COPY_RULES = [versions_split_apart, cut_from_two_orders, groups_split_apart]
+@rule("P180", "repeated-in-two-orders", Severity.ERROR)
+def repeated_in_two_orders(program: Program) -> Iterator[Finding]:
+    """Inputs are repeated one by one, and their labels as a whole, or the other way round.
+
+    Why it matters:
+        `np.repeat` gives a, a, b, b and `np.tile` gives a, b, a, b. Paired by position, most inputs get the labels of
+        others, and nothing can be learnt from them.
+
+    Example:
+        `TensorDataset(torch.tensor(np.repeat(x, 4, axis=0)), torch.tensor(np.tile(y, 4)))`
+
+    Fix:
+        Use the same function for both.
+    """
+    for call in program.calls:
+        if (
+            call.name not in ("torch.utils.data.TensorDataset", "builtins.zip")
+            or len(call.args) < 2
+            or call.node is None
+        ):
+            continue
+        orders = {_repetition(one) for one in call.args} - {None}
+        if len(orders) > 1:
+            yield program.finding(
+                repeated_in_two_orders,
+                call.expression,
+                "Some of these are repeated one by one (`repeat`) and some as a whole (`tile`): by position, they no "
+                "longer belong together.",
+            )
+            return
+
+
+def _repetition(value: Value) -> str | None:
+    """How the rows of a value were repeated; None if they were not."""
+    for one in walk(value, 30):
+        if isinstance(one, Call) and one.name in ("numpy.repeat", "torch.repeat_interleave", ".repeat_interleave"):
+            return "one by one"
+        if isinstance(one, Call) and one.name in ("numpy.tile", "torch.tile"):
+            return "as a whole"
+    return None
+
+
+COPY_RULES = [versions_split_apart, cut_from_two_orders, groups_split_apart, repeated_in_two_orders]

@@ -287,9 +287,41 @@ def _boxes_of_steps(steps: tuple[Call, ...]) -> Value | None:
     return None
 
 
+@rule("P181", "normalised-by-one-example", Severity.INFO)
+def normalised_by_one_example(program: Program) -> Iterator[Finding]:
+    """A model with batch normalisation is trained on batches of one example.
+
+    Why it matters:
+        Each example is normalised by its own mean and deviation in training, and by the running averages afterwards,
+        which jump with every example. Training looks well, and the same model fails in `eval()`.
+
+    Example:
+        `nn.BatchNorm3d(32)` and `DataLoader(volumes, batch_size=1)`.
+
+    Fix:
+        Use larger batches, or `nn.GroupNorm` or `nn.InstanceNorm`, which do not depend on the batch.
+    """
+    norms = [
+        one for one in program.calls if re.fullmatch(r"torch\.nn\.BatchNorm[123]d", one.name) and one.node is not None
+    ]
+    for pipeline in torch_loaders(program):
+        call = pipeline.source.call
+        size = (call.argument(1, "batch_size") or Literal(1)) if call is not None else None
+        one = isinstance(size, Literal) and size.value == 1 and not size.default
+        if call is not None and norms and one and "training" in program.roles(pipeline) and call.exact:
+            yield program.finding(
+                normalised_by_one_example,
+                norms[0].expression,
+                f"{program.name_of(pipeline)} gives batches of one example, and this normalises by the batch: each "
+                "example is normalised by itself.",
+            )
+            return
+
+
 IMAGE_DATA_RULES = [
     float_pixels_not_scaled,
     columns_taken_for_channels,
     mask_as_it_is_stored,
     boxes_not_resized,
+    normalised_by_one_example,
 ]

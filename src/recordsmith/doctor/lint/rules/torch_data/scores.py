@@ -63,6 +63,7 @@ def selected_on_test_data(program: Program) -> Iterator[Finding]:
             )
             return
     yield from _given_as_validation(program)
+    yield from _validated_and_tested(program)
     for place, loader in _deciding(program, tests):
         twice = bool(held) or program.mentions(r"load_state_dict\([^\n]*best|final_test|best_model\)")
         yield program.finding(
@@ -122,6 +123,22 @@ def _given_as_validation(program: Program) -> Iterator[Finding]:
                     "then too good.",
                 )
                 return
+
+
+def _validated_and_tested(program: Program) -> Iterator[Finding]:
+    """A Trainer of Lightning validates on a loader, chooses by it, and tests on the same one."""
+    chooses = program.mentions(r"EarlyStopping|ModelCheckpoint\([^\n]*monitor|ckpt_path=['\"]best")
+    tested = [one.argument(1, "dataloaders", "test_dataloaders") for one in program.calls if one.name == ".test"]
+    for call in program.calls if chooses else ():
+        given = call.argument(2, "val_dataloaders") if call.name == ".fit" else None
+        if isinstance(given, Pipeline) and any(one is given for one in tested) and call.node is not None:
+            yield program.finding(
+                selected_on_test_data,
+                call.expression,
+                f"{program.name_of(given)} is given as the validation data, by which the best epoch is chosen, and is "
+                "the test data too: the test score is too good.",
+            )
+            return
 
 
 def _is_test(text: str) -> bool:

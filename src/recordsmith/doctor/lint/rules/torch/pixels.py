@@ -19,6 +19,7 @@ from recordsmith.doctor.lint.interpreter.values import (
     options_of,
 )
 from recordsmith.doctor.lint.libraries.control_flow import function_of, statement_of
+from recordsmith.doctor.lint.libraries.torch.tensors import last_layer
 from recordsmith.doctor.lint.libraries.torch.transforms import (
     normalisation,
     step_name,
@@ -60,6 +61,13 @@ def reshaped_for_permuted(program: Program) -> Iterator[Finding]:
         channels_first = (len(numbers) == 3 and numbers[0] == 3) or (
             len(numbers) == 4 and numbers[:2] in ([1, 3], [-1, 3])
         )
+        if len(numbers) == 2 and numbers[0] == -1 and _is_scores_of(source, numbers[1]):
+            yield program.finding(
+                reshaped_for_permuted,
+                call.expression,
+                "The channels of this output are its second axis: `view` mixes the scores of different positions. Move "
+                "them to the end first: `out.permute(0, 2, 3, 1).reshape(-1, classes)`.",
+            )
         if channels_first and numbers[-1] != 3 and _is_read_image(source):
             yield program.finding(
                 reshaped_for_permuted,
@@ -67,6 +75,13 @@ def reshaped_for_permuted(program: Program) -> Iterator[Finding]:
                 "`reshape` does not move the channels of an image to the front: it mixes pixels and colours. Use "
                 "`transpose(2, 0, 1)` or `permute(2, 0, 1)`.",
             )
+
+
+def _is_scores_of(value: Value | None, classes: object) -> bool:
+    """It is the output of a convolution with as many channels as there are classes."""
+    layer = last_layer(value) if isinstance(value, Call) and value.name == "()" else None
+    channels = layer[1].argument(1, "out_channels") if layer and re.search(r"\.Conv[23]d$", layer[1].name) else None
+    return isinstance(channels, Literal) and isinstance(classes, int) and channels.value == classes and classes > 1
 
 
 _SAME_IMAGE = {

@@ -7,7 +7,18 @@ import itertools
 import re
 from collections.abc import Iterator
 
-from recordsmith.doctor.lint.interpreter.values import Call, Element, Group, Item, Literal, Object, Table, Value, walk
+from recordsmith.doctor.lint.interpreter.values import (
+    Call,
+    Element,
+    Group,
+    Item,
+    Literal,
+    Object,
+    Operation,
+    Table,
+    Value,
+    walk,
+)
 from recordsmith.doctor.lint.libraries.control_flow import function_of, statement_of
 from recordsmith.doctor.lint.libraries.scaling import scaling_of
 from recordsmith.doctor.lint.libraries.tensorflow.pipelines import Pipeline
@@ -308,7 +319,7 @@ def normalised_differently(program: Program) -> Iterator[Finding]:
         if message and test.source.call is not None:
             yield program.finding(normalised_differently, test.source.call.expression, message)
             return
-    apart = next(_scaled_apart(program, loaders), None)
+    apart = next(_scaled_apart(program, loaders), None) or next(_fed_apart(program), None)
     if apart is not None:
         yield apart
         return
@@ -362,6 +373,50 @@ def _scaled_apart(program: Program, loaders: list[Pipeline]) -> Iterator[Finding
                 f"Training data and what is predicted on are scaled differently: training data is {first.words}, and "
                 f"this is {other.words}.",
             )
+
+
+def _fed_apart(program: Program) -> Iterator[Finding]:
+    """The loop that trains divides the batch before the model gets it, and the loop that tests does not."""
+    fed: dict[bool, list[tuple[float, Call]]] = {True: [], False: []}
+    for call in program.calls:
+        given = call.args[0] if call.name == "()" and call.args and is_module(call.receiver) else None
+        batch = None if given is None else _divided(given)
+        if batch is None or call.node is None or not isinstance(batch[0], Element):
+            continue
+        for pipeline in torch_loaders(program):
+            parts = pipeline.element.members if isinstance(pipeline.element, Group) else (pipeline.element,)
+            if any(batch[0] is one for one in parts):
+                trained = trains(program, pipeline)
+                if trained or program.is_for_testing(pipeline):
+                    fed[trained].append((batch[1], call))
+    for (factor, _), (other, call) in itertools.product(fed[True], fed[False]):
+        if factor != other and all(one == factor for one, _ in fed[True]):
+            words = ["is not scaled" if one == 1 else f"is divided by {1 / one:g}" for one in (factor, other)]
+            yield program.finding(
+                normalised_differently,
+                call.expression,
+                f"Training data and test data are scaled differently: in the loop that trains the batch {words[0]}, "
+                f"and here it {words[1]}.",
+            )
+            return
+
+
+def _divided(value: Value) -> tuple[Value, float] | None:
+    """A batch and what it was multiplied by, if nothing else was done to its numbers."""
+    factor = 1.0
+    for _ in range(12):
+        match value:
+            case Call(name=".float" | ".to" | ".cuda" | ".double" | ".view" | ".reshape" | ".flatten", receiver=inner):
+                if inner is None:
+                    return None
+                value = inner
+            case Operation(operator="/", operands=(inner, Literal(value=int() | float() as number))) if number:
+                value, factor = inner, factor / number
+            case Element(batched=True):
+                return value, round(factor, 8)
+            case _:
+                return None
+    return None
 
 
 def _predicts(call: Call) -> bool:

@@ -3,6 +3,7 @@
 from recordsmith.doctor.lint.rules.torch_data.copies import COPY_RULES
 from recordsmith.doctor.lint.rules.torch_data.images import IMAGE_DATA_RULES
 from recordsmith.doctor.lint.rules.torch_data.iterators import ITERATOR_RULES
+from recordsmith.doctor.lint.rules.torch_data.kept import KEPT_RULES
 from recordsmith.doctor.lint.rules.torch_data.padding import PADDING_RULES
 from recordsmith.doctor.lint.rules.torch_data.randomness import RANDOMNESS_RULES
 from recordsmith.doctor.lint.rules.torch_data.resuming import RESUMING_RULES
@@ -17,6 +18,7 @@ TORCH_DATA_RULES = [
     *COPY_RULES,
     *IMAGE_DATA_RULES,
     *ITERATOR_RULES,
+    *KEPT_RULES,
     *PADDING_RULES,
     *RANDOMNESS_RULES,
     *RESUMING_RULES,

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Iterator
 from typing import Any
 
 from recordsmith.doctor.lint.interpreter.values import Call, Element, Item, Object, Operation, Value, walk
 from recordsmith.doctor.lint.libraries.control_flow import loops_around
-from recordsmith.doctor.lint.libraries.rows import own_statistics
+from recordsmith.doctor.lint.libraries.rows import is_alike, own_statistics
 from recordsmith.doctor.lint.libraries.tensorflow.pipelines import Pipeline
 from recordsmith.doctor.lint.libraries.torch.data import base_dataset, split_of
 from recordsmith.doctor.lint.libraries.torch.modules import is_module, losses
+from recordsmith.doctor.lint.libraries.torch.transforms import applied_transforms, step_name
 from recordsmith.doctor.lint.program import Program
 from recordsmith.doctor.lint.rules.torch.splits import torch_loaders, trains
 from recordsmith.rules import Finding, Rule, Severity, rule
@@ -22,6 +24,10 @@ _SCALER = re.compile(r"sklearn\.preprocessing\.(Standard|MinMax|Robust|MaxAbs)Sc
 _SCORES = re.compile(
     r"sklearn\.metrics\.(mean_squared_error|mean_absolute_error|r2_score|root_mean_squared_error"
     r"|mean_absolute_percentage_error|explained_variance_score|median_absolute_error)"
+)
+_ENCODER = re.compile(r"sklearn\.preprocessing\.(Label|Ordinal|OneHot)Encoder")
+_NUMBERS = re.compile(
+    r"vocab|stoi|(word|char|token|label|class|tag)_?(2|to)_?(id|idx|index|ix)?|classes", re.IGNORECASE
 )
 _MOST_PARTS = 400
 
@@ -82,8 +88,12 @@ def statistics_of_each_split(program: Program) -> Iterator[Finding]:
     Fix:
         Compute the statistics on the training data once, and give them to all splits.
     """
+    yield from _constants_of_each(program)
+    yield from _numbered_apart(program)
     for train, test in _sides(program):
         mine, others = _scaled_steps(train), _scaled_steps(test)
+        if not mine and not others:
+            mine, others = _encoded(train), _encoded(test)
         apart = [one for one in others if not any(one is other for other in mine)]
         if not mine or not apart or _dataset(train) is _dataset(test) or len(apart) != len(others):
             continue
@@ -94,10 +104,93 @@ def statistics_of_each_split(program: Program) -> Iterator[Finding]:
         yield program.finding(
             statistics_of_each_split,
             apart[0].node or test.source.call.expression,
-            f"{program.name_of(test)} is scaled by statistics of its own, and the training data by those of the "
-            "training data: the same value means something else in each.",
+            f"{program.name_of(test)} is prepared by what was fitted on itself, and the training data by what was "
+            "fitted on the training data: statistics of its own, so the same value means something else in each.",
         )
         return
+
+
+def _encoded(pipeline: Pipeline) -> list[Value]:
+    """The encoders of labels and categories that are fitted on the rows of a loader."""
+    return [
+        one
+        for one in walk(pipeline.element, _MOST_PARTS)
+        if isinstance(one, Call)
+        and one.name == ".fit_transform"
+        and isinstance(one.receiver, Call)
+        and _ENCODER.fullmatch(one.receiver.name)
+    ]
+
+
+def _constants_of_each(program: Program) -> Iterator[Finding]:
+    """`Normalize` has a computed mean for training, and one that was computed on other data for testing."""
+    for train, test in _sides(program):
+        means = [
+            step.argument(0, "mean")
+            for one in (train, test)
+            for _, steps, _ in applied_transforms(one.element)
+            for step in steps
+            if step_name(step) == "Normalize"
+        ]
+        if len(means) != 2 or means[0] is means[1] or test.source.call is None:
+            continue
+        computed = [
+            any(isinstance(part, Call) and part.name.endswith("mean") for part in walk(one, 60)) for one in means
+        ]
+        if all(computed) and not is_alike(means[0], means[1]):
+            yield program.finding(
+                statistics_of_each_split,
+                test.source.call.expression,
+                f"`Normalize` of {program.name_of(test)} has statistics of its own, and that of the training data has "
+                "those of the training data: the same pixel means something else in each.",
+            )
+            return
+
+
+def _numbered_apart(program: Program) -> Iterator[Finding]:
+    """Each dataset numbers the words or classes that it meets itself."""
+    for train, test in _sides(program):
+        first, second = _dataset(train), _dataset(test)
+        if not isinstance(first, Object) or not isinstance(second, Object) or first is second:
+            continue
+        if first.program_class is not second.program_class:
+            continue
+        methods = {one.name: one for one in first.program_class.definition.body if isinstance(one, ast.FunctionDef)}
+        init, getter = methods.get("__init__"), methods.get("__getitem__")
+        for name in first.fields if init is not None and getter is not None else ():
+            made = _own_numbers(init, name) if init is not None and _NUMBERS.search(name) else None
+            used = getter is not None and f"self.{name}" in ast.unparse(getter)
+            if made is None or not used or first.fields[name] is second.fields.get(name):
+                continue
+            classes = "class" in name or "label" in name
+            yield program.finding(
+                statistics_of_each_split,
+                made,
+                f"Each dataset numbers what it meets itself, in `self.{name}`: the same "
+                f"{'class may get' if classes else 'word gets'} another number in training and in testing.",
+                advice="Make the numbers from the training data once, and give them to the other datasets.",
+                severity=Severity.INFO if classes else None,
+            )
+            return
+
+
+def _own_numbers(init: ast.FunctionDef, name: str) -> ast.AST | None:
+    """The assignment that numbers words or classes by the rows of the dataset itself."""
+    local = {
+        ast.unparse(one.targets[0]): ast.unparse(one.value)
+        for one in ast.walk(init)
+        if isinstance(one, ast.Assign) and len(one.targets) == 1 and isinstance(one.targets[0], ast.Name)
+    }
+    for one in init.body:
+        match one:
+            case ast.Assign(targets=[ast.Attribute(value=ast.Name(id="self"), attr=attribute)], value=value):
+                text = ast.unparse(value)
+                text += " ".join(local.get(part.id, "") for part in ast.walk(value) if isinstance(part, ast.Name))
+                numbers = isinstance(value, ast.DictComp) and "enumerate" in text
+                numbers |= isinstance(value, ast.Call) and "set(" in text
+                if attribute == name and numbers and re.search(r"self\.\w+", text):
+                    return one
+    return None
 
 
 def fitted_before_torch_split(program: Program, found_by: Rule[Any]) -> Iterator[Finding]:

@@ -204,4 +204,86 @@ def _minus(first: Linear, second: Linear) -> Linear:
     return {key: number for key, number in total.items() if number}
 
 
-TARGET_RULES = [target_not_used, collator_of_another_task, target_inside_input_window]
+@rule("P184", "word-labels-not-aligned", Severity.WARNING)
+def word_labels_not_aligned(program: Program) -> Iterator[Finding]:
+    """A tokenizer splits words into tokens, and the labels of the words are used for the tokens as they are.
+
+    Why it matters:
+        The tokenizer adds a token at the beginning and splits rare words. From there on, every token has the label of
+        another word, and the model learns shifted labels.
+
+    Example:
+        `tokenizer(words, is_split_into_words=True)`, and `labels = tags + [-100] * rest`.
+
+    Fix:
+        Take the label of the word that each token belongs to: `[tags[w] if w is not None else -100 for w in
+        encoding.word_ids()]`.
+    """
+    if not program.mentions("TokenClassification") or program.mentions(r"word_ids|offset|char_to_token|word_to_tokens"):
+        return
+    for call in program.calls:
+        given = call.argument(None, "is_split_into_words", "is_pretokenized")
+        if isinstance(given, Literal) and given.value is True and call.node is not None:
+            yield program.finding(
+                word_labels_not_aligned,
+                call.expression,
+                "The tokenizer splits these words into more tokens than there are labels, and nothing aligns them "
+                "(`word_ids()`): tokens get the labels of other words.",
+            )
+            return
+
+
+@rule("P185", "sound-read-differently", Severity.WARNING)
+def sound_read_differently(program: Program) -> Iterator[Finding]:
+    """Sound is read at one rate, or with one spectrogram, for training, and with another for prediction.
+
+    Why it matters:
+        At another sampling rate, or with other windows, the same sound gives another picture of frequencies. The model
+        gets inputs that it has never seen, and every prediction is wrong.
+
+    Example:
+        `librosa.load(path, sr=16000)` in the dataset, and `librosa.load(path, sr=None)` in `predict`.
+
+    Fix:
+        Put the reading into one function, and use it in both places.
+    """
+    options = {"librosa.load": ("sr",), "librosa.feature.mfcc": ("n_mfcc",), "librosa.feature.melspectrogram": _WINDOW}
+    for name, keys in options.items():
+        calls = [one for one in program.calls if one.name == name and one.exact and one.node is not None]
+        trained, other = [one for one in calls if one.in_map], [one for one in calls if not one.in_map]
+        for first, second in ((one, two) for one in trained for two in other if one.node is not two.node):
+            for key in keys:
+                place = 1 if name == "librosa.load" else None
+                given = [one.argument(place, key) for one in (first, second)]
+                known = [_written(one, name, key) for one in given]
+                if None not in known and known[0] != known[1]:
+                    yield program.finding(
+                        sound_read_differently,
+                        second.expression,
+                        f"The dataset uses `{key}={known[0]}` here, and this uses `{key}={known[1]}`: the model gets "
+                        "another kind of input than in training.",
+                    )
+                    return
+
+
+_WINDOW = ("n_fft", "hop_length", "n_mels")
+
+
+def _written(value: Value | None, name: str, key: str) -> str | None:
+    """An option as it is written, or its default; None if it is not known."""
+    if value is None:
+        return (
+            {"sr": "22050", "n_fft": "2048", "hop_length": "512", "n_mels": "128", "n_mfcc": "20"}[key]
+            if name
+            else None
+        )
+    return str(value.value) if isinstance(value, Literal) else None
+
+
+TARGET_RULES = [
+    word_labels_not_aligned,
+    sound_read_differently,
+    target_not_used,
+    collator_of_another_task,
+    target_inside_input_window,
+]

@@ -7,9 +7,11 @@ from recordsmith.doctor.lint.rules.torch_data.kept import KEPT_RULES
 from recordsmith.doctor.lint.rules.torch_data.padding import PADDING_RULES
 from recordsmith.doctor.lint.rules.torch_data.randomness import RANDOMNESS_RULES
 from recordsmith.doctor.lint.rules.torch_data.resuming import RESUMING_RULES
+from recordsmith.doctor.lint.rules.torch_data.scaled_apart import SCALED_APART_RULES
 from recordsmith.doctor.lint.rules.torch_data.scores import SCORE_RULES
 from recordsmith.doctor.lint.rules.torch_data.statistics import STATISTIC_RULES
 from recordsmith.doctor.lint.rules.torch_data.targets import TARGET_RULES
+from recordsmith.doctor.lint.rules.torch_data.time_axis import TIME_AXIS_RULES
 from recordsmith.doctor.lint.rules.torch_data.weights import WEIGHT_RULES
 
 __all__ = ["TORCH_DATA_RULES"]
@@ -22,8 +24,10 @@ TORCH_DATA_RULES = [
     *PADDING_RULES,
     *RANDOMNESS_RULES,
     *RESUMING_RULES,
+    *SCALED_APART_RULES,
     *SCORE_RULES,
     *STATISTIC_RULES,
     *TARGET_RULES,
+    *TIME_AXIS_RULES,
     *WEIGHT_RULES,
 ]

@@ -17,6 +17,7 @@ from recordsmith.doctor.lint.interpreter.values import (
     Operation,
     Value,
     options_of,
+    walk,
 )
 from recordsmith.doctor.lint.libraries.control_flow import function_of, statement_of
 from recordsmith.doctor.lint.libraries.torch.tensors import last_layer
@@ -210,9 +211,16 @@ def blue_and_red_swapped(program: Program) -> Iterator[Finding]:
     in_rgb = any(
         one.name == "PIL.Image.open" for loader in torch_loaders(program) for one in loader.source.steps
     ) or any(one.name == "torchvision.datasets.ImageFolder" for one in program.calls)
+    used = {
+        id(part)
+        for call in program.calls
+        if call.name in _FEEDS or call.in_map
+        for given in (*call.args, *([call.receiver] if call.receiver is not None else []))
+        for part in walk(given, 60)
+    }
     for read in reads:
-        if is_mask(statement_of(read.expression)):
-            continue
+        if is_mask(statement_of(read.expression)) or (id(read) not in used and not read.in_map):
+            continue  # it is looked at, or written elsewhere
         if pretrained is not None or in_rgb:
             why = "the pretrained weights expect red first" if pretrained is not None else "training reads red first"
             yield program.finding(
@@ -223,6 +231,13 @@ def blue_and_red_swapped(program: Program) -> Iterator[Finding]:
             return
 
 
+_FEEDS = {
+    "()",
+    "torch.from_numpy",
+    "torch.tensor",
+    "PIL.Image.fromarray",
+    "torchvision.transforms.functional.to_tensor",
+}
 _TURNS_CHANNELS = r"cvtColor|COLOR_|::-1|swapaxes|IMREAD_GRAYSCALE|BGR|bgr|\.flip\(|channel_swap|torch\.flip"
 
 

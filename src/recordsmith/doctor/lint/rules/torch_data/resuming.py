@@ -13,6 +13,7 @@ from recordsmith.rules import Finding, Severity, rule
 
 __all__ = ["RESUMING_RULES"]
 
+_RESUMES = r"resum|start\w*_epoch|epoch_start|begin_epoch|first_epoch|start_iter|load_checkpoint"
 _SCHEDULER = re.compile(r"torch\.optim\.lr_scheduler\.[A-Z]\w+")
 
 
@@ -37,7 +38,7 @@ def resumed_in_part(program: Program) -> Iterator[Finding]:
     written = "\n".join(ast.unparse(one.expression) for one in saved) + _saved_dicts(program)
     optimizer = next((name for name in loaded if re.search(r"optim|^opt", name.rpartition(".")[2])), None)
     keeps = re.search(r"optim\w*\.state_dict\(\)|opt\w*\.state_dict\(\)", written)
-    if not saved or not loaded or not keeps:
+    if not saved or not loaded or not keeps or not program.mentions(_RESUMES):
         return
     schedulers = [one for one in program.calls if _SCHEDULER.fullmatch(one.name)]
     stepped = [one for one in program.calls if one.name == ".step" and isinstance(one.receiver, Call)]

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import math
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from recordsmith.doctor.lint.interpreter.loops import pipelines_in
 from recordsmith.doctor.lint.interpreter.values import (
@@ -25,6 +24,7 @@ from recordsmith.doctor.lint.libraries.arrays import dtype_named
 from recordsmith.doctor.lint.libraries.fitting import split_part
 from recordsmith.doctor.lint.libraries.image_generators import Flow, flow_of
 from recordsmith.doctor.lint.libraries.keras_sequences import BATCHES
+from recordsmith.doctor.lint.libraries.scaled_numbers import Scaling
 from recordsmith.doctor.lint.libraries.tensorflow.pipelines import Pipeline
 from recordsmith.doctor.lint.libraries.torch.scaled_pixels import torch_scaling
 
@@ -52,50 +52,6 @@ _TO_ONE = re.compile(r"mobilenet(_v2)?|inception\w*|xception|resnet_v2|nasnet")
 _AS_IT_IS = re.compile(r"efficientnet\w*|convnext|mobilenet_v3|regnet|resnet_rs")
 _STATISTIC = re.compile(r"(numpy|tensorflow(\.math)?|\.)\.?(reduce_)?(mean|std|var|variance|max|min|amax|moments)")
 _MOST_STEPS = 60
-
-
-@dataclass(frozen=True, slots=True)
-class Scaling:
-    """What became of an input's numbers.
-
-    Attributes:
-        root: what it was made from, "image" for any image file; two inputs compare only if these are equal.
-        factor, offset: what its numbers were multiplied by, and what was then added.
-        steps: other things that were done to the numbers, as ("StandardScaler",).
-        channels: "RGB", "BGR", or "" where that is not known or there is but one channel.
-    """
-
-    root: object
-    factor: float = 1.0
-    offset: float = 0.0
-    steps: tuple[str, ...] = ()
-    channels: str = ""
-
-    def scales_like(self, other: Scaling) -> bool:
-        """Tell whether the same was done to both."""
-        same = math.isclose(self.factor, other.factor, rel_tol=0.02) and math.isclose(
-            self.offset, other.offset, rel_tol=0.02, abs_tol=0.02
-        )
-        return same and self.steps == other.steps
-
-    @property
-    def words(self) -> str:
-        """What was done, for a message."""
-        parts = [f"`{step}`" for step in self.steps]
-        if not math.isclose(self.factor, 1.0):
-            large = self.factor < 1
-            parts.append(f"divided by {1 / self.factor:g}" if large else f"multiplied by {self.factor:g}")
-        if not math.isclose(self.offset, 0.0, abs_tol=1e-9):
-            parts.append(f"shifted by {self.offset:g}")
-        return " and ".join(parts) or "not scaled"
-
-    def times(self, factor: float, offset: float = 0.0) -> Scaling:
-        """Return this with a multiplication, and then a shift, added."""
-        return replace(self, factor=self.factor * factor, offset=self.offset * factor + offset)
-
-    def after(self, step: str) -> Scaling:
-        """Return this with one more step."""
-        return replace(self, steps=(*self.steps, step))
 
 
 def is_decoder(value: Value | None) -> bool:

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from recordsmith.doctor.lint.interpreter.values import Call, Element, Group, Item, Literal, Operation, Symbol, Value
 from recordsmith.doctor.lint.libraries.arrays import dtype_named
+from recordsmith.doctor.lint.libraries.scaled_numbers import Scaling
 from recordsmith.doctor.lint.libraries.torch.transforms import UNKNOWN, normalisation, step_name, transform_steps
-
-if TYPE_CHECKING:
-    from recordsmith.doctor.lint.libraries.scaling import Scaling
 
 __all__ = ["KEEPS_NUMBERS", "is_whole", "torch_scaling"]
 

@@ -163,8 +163,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   Content changes;
   if ((data[0] & 4) != 0 && !content.empty()) {
-    const std::size_t size = std::min<std::size_t>(content.size(), 1 + std::size_t{content[0]} % 8 * 5);
-    const auto end = content.begin() + static_cast<std::ptrdiff_t>(size);
+    const std::size_t taken = std::min<std::size_t>(content.size(), 1 + std::size_t{content[0]} % 8 * 5);
+    const auto end = content.begin() + static_cast<std::ptrdiff_t>(taken);
     changes.assign(content.begin() + 1, end);
     content.erase(content.begin(), end);
   }

@@ -144,9 +144,10 @@ class Archive {
     if constexpr (!kReads) {
       made_.append(static_cast<const char*>(data), size);
     } else {
+      if (size == 0) return;
       if (!require(size <= given_.size())) {
         std::memset(data, 0, size);
-      } else if (size > 0) {
+      } else {
         std::memcpy(data, given_.data(), size);
         given_.remove_prefix(size);
       }

@@ -29,6 +29,16 @@ std::string png_header(char width) {
   return std::string("\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0", 19) + width + std::string("\0\0\0\x10\x08\x02\0\0\0", 9);
 }
 
+// Some thousand different numbers, of which some hundred are frequent: more than the sketch of frequent ones can hold.
+std::string often_repeated(std::mt19937* random) {
+  std::string packed;
+  for (int i = 0; i < 40; ++i) {
+    const std::uint64_t one = (*random)() % 4000;
+    packed += varint((*random)() % 2 == 0 ? one : one * one / 4000 / 8);
+  }
+  return message(3, message(1, packed));
+}
+
 std::string example_of(const std::vector<std::string>& entries) {
   std::string all;
   for (const std::string& one : entries) all += one;
@@ -45,7 +55,7 @@ Content records(unsigned seed, int count) {
     const float strange = i % 70 != 0 ? real / 7 : i % 140 == 0 ? std::nanf("") : -INFINITY;
     std::vector<std::string> entries{
         entry("label", int64_list({i / 40 % 7})), entry("floats", float_list({real, -real, strange, real * 3, 1.5F, real / 3})),
-        entry("int64s", int64_list({number, number % 3, -number})),
+        entry("int64s", int64_list({number, number % 3, -number})), entry("repeated", often_repeated(&random)),
         entry("text", bytes_list({" " + std::to_string(number), i % 3 == 0 ? "often" : "rare" + std::to_string(i)})),
         entry("raw", bytes_list({some_bytes(&random, i % 90 == 0 ? 31 : 32)})),
         entry("pixels", bytes_list({some_bytes(&random, 9)}))};

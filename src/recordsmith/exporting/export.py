@@ -222,7 +222,7 @@ def _by_machines(
         for name in names:
             files.next_path(name)
         work = _ExportSplit(exporter, files.kind, shard_bytes, files.attempts)
-        machines.begin("", exporter.folders)
+        machines.begin(files.attempts, exporter.folders)
         for name, part in zip(names, machines.in_order(work, names.items()), strict=True):
             files.adopt(name, part.files)
             parts.append(part)

@@ -236,7 +236,7 @@ def _by_machines(
     folder = "" if publication is None else publication.path("attempts")
     if folder:
         os.mkdir(folder)
-    machines.begin("", sorted({os.path.dirname(job.path) for job in jobs if not is_ranged(job.path)}))
+    machines.begin(folder, sorted({os.path.dirname(job.path) for job in jobs if not is_ranged(job.path)}))
     for job, (attempt, repaired) in zip(jobs, machines.in_order(partial(_attempt, work, folder), jobs), strict=True):
         progress(file_size(job.path))
         yield repaired if isinstance(repaired, NotTFRecordError) else _adopted(job, attempt, repaired)

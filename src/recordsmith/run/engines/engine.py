@@ -65,7 +65,7 @@ class Engine(ABC):
         """Let go of what was opened."""
 
     def begin(self, plan: str, source: Sequence[str]) -> None:  # noqa: B027 - threads see what this process sees
-        """Take what other machines must see: the file of the run's plan, in the staging folder, and the source."""
+        """Take what other machines must see: something in the staging folder, such as its plan, and the source."""
 
     @property
     def is_remote(self) -> bool:

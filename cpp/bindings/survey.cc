@@ -374,16 +374,15 @@ nb::bytes survey_unit_of(const nb::bytes& unit, Expectations features, std::vect
 void bind_divided(nb::module_& module) {
   nb::class_<PlannedUnit>(module, "SurveyUnit")
       .def_ro("size", &PlannedUnit::size)
-      .def_prop_ro("packed",
-                   [](const PlannedUnit& self) { return nb::bytes(self.packed.data(), self.packed.size()); });
+      .def_prop_ro("packed", [](const PlannedUnit& self) { return nb::bytes(self.packed.data(), self.packed.size()); });
   nb::class_<DividedSurvey>(module, "DividedSurvey")
       .def("__init__", &make_divided, nb::arg("files"), nb::arg("expected"), nb::kw_only(), nb::arg("provenance"),
            nb::arg("options"))
       .def("plan", &plan_of)
       .def("add", &add_tallies, nb::arg("tallies"))
       .def("finish", &finish_divided);
-  module.def("survey_unit", &survey_unit_of, nb::arg("unit"), nb::arg("expected"), nb::kw_only(),
-             nb::arg("provenance"), nb::arg("options"));
+  module.def("survey_unit", &survey_unit_of, nb::arg("unit"), nb::arg("expected"), nb::kw_only(), nb::arg("provenance"),
+             nb::arg("options"));
 }
 
 using ClassSequence = nb::ndarray<const std::uint16_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;

@@ -53,8 +53,8 @@ Status SurveyMerging::plan() {
     unit.file = static_cast<std::uint32_t>(i);
     unit.input = {files_[i].input.path, state.compression, std::nullopt};
     if (file->is_seekable()) unit.input.known = KnownFile{file->identity()};
-    const bool is_cut = state.compression == Compression::kNone && file->is_seekable() &&
-                        shared_.options.records_per_file == kUnknown;
+    const bool is_cut =
+        state.compression == Compression::kNone && file->is_seekable() && shared_.options.records_per_file == kUnknown;
     const std::uint64_t count = is_cut ? std::max<std::uint64_t>(1, state.size / shared_.options.unit_bytes) : 1;
     for (std::uint64_t part = 0; part < count; ++part) {
       unit.number = static_cast<std::uint32_t>(units_.size());

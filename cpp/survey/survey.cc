@@ -25,8 +25,7 @@ class Surveyor {
   Status run(Summary* summary) {
     RECORDSMITH_RETURN_IF_ERROR(merging_.plan());
     results_.resize(merging_.units().size());
-    const std::size_t threads =
-        std::clamp<std::size_t>(results_.size(), 1, std::max(1U, shared_.options.threads));
+    const std::size_t threads = std::clamp<std::size_t>(results_.size(), 1, std::max(1U, shared_.options.threads));
     {
       ThreadTeam helpers;
       helpers.start(threads - 1, [this] { work(false); });

@@ -71,7 +71,7 @@ struct Shared {
   const Progress* progress = nullptr;
   std::atomic<std::uint64_t> bytes_done{0};
   std::atomic<bool> is_stopped{false};
-  std::mutex storing;                // of digests
+  std::mutex storing;              // of digests
   DigestStore* digests = nullptr;  // null: they stay in the result
   DigestStore* unlabelled = nullptr;
 };

@@ -1,4 +1,5 @@
-// A survey's summary as text, to compare two of them by. By default only what does not depend on the units: sketches do.
+// A survey's summary as text, to compare two of them by. By default only what does not depend on the units: sketches
+// do.
 #pragma once
 
 #include <sstream>
@@ -106,7 +107,8 @@ class SurveyDescription {
          << shown(numbers.max) << ' ' << numbers.zeros << ' ' << numbers.negatives << ' ' << numbers.nan << ' '
          << numbers.positive_infinity << ' ' << numbers.negative_infinity << ' ' << numbers.is_integral << '\n';
     if (with_sketches_) {
-      out_ << "    moments " << numbers.mean << ' ' << numbers.deviation << " rank error " << numbers.rank_error << '\n';
+      out_ << "    moments " << numbers.mean << ' ' << numbers.deviation << " rank error " << numbers.rank_error
+           << '\n';
     }
     if (!numbers.values.is_exact && !with_sketches_) return;
     out_ << "    distinct " << numbers.values.distinct << ' ' << numbers.values.distinct_error;

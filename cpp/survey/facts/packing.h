@@ -4,8 +4,8 @@
 //
 //   template <typename Archive> void transfer(Archive& archive) { archive(count_, places_); }
 //
-// A Packer appends them; an Unpacker reads them back. Numbers are stored as they are in memory, which is little-endian on
-// every machine that recordsmith runs on.
+// A Packer appends them; an Unpacker reads them back. Numbers are stored as they are in memory, which is little-endian
+// on every machine that recordsmith runs on.
 //
 // What an Unpacker reads is not trusted. Every length is compared with the bytes that are left before memory is taken,
 // and transfer() states with require() what its class relies on. Once something is wrong, has_failed() is true, and
@@ -193,8 +193,8 @@ class Archive {
     auto low = static_cast<std::uint64_t>(std::ldexp(rest - static_cast<long double>(high), kDigits));
     (*this)(is_negative, is_finite, exponent, high, low);
     if constexpr (kReads) {
-      const long double digits =
-          std::ldexp(static_cast<long double>(high), -kDigits) + std::ldexp(static_cast<long double>(low), -2 * kDigits);
+      const long double digits = std::ldexp(static_cast<long double>(high), -kDigits) +
+                                 std::ldexp(static_cast<long double>(low), -2 * kDigits);
       value = std::ldexp(is_finite ? digits : HUGE_VALL, exponent);
       if (is_negative) value = -value;
     }

@@ -51,7 +51,8 @@ bool is_sound_distinct(std::string_view bytes, std::uint8_t bits) {
     case kEightBits + 1: {  // a set
       constexpr std::size_t kBegin = kHeader + 4;
       const std::uint8_t slot_bits = byte_at(bytes, 4);
-      if (!begins_with(bytes, 3, kVersion, kFamily) || flags != 0 || slot_bits < 5 || slot_bits > bits - 3) return false;
+      if (!begins_with(bytes, 3, kVersion, kFamily) || flags != 0 || slot_bits < 5 || slot_bits > bits - 3)
+        return false;
       const std::size_t slots = std::size_t{1} << slot_bits;
       if (bytes.size() != kBegin + 4 * slots) return false;
       const std::size_t count = read_at<std::uint32_t>(bytes, kHeader);
@@ -94,8 +95,8 @@ bool is_sound_frequent(std::string_view bytes, std::uint8_t bits) {
          bytes.size() == kBegin + count * 2 * sizeof(std::uint64_t);
 }
 
-// Byte 3: flags, 4: k, 6: m, 8: the number of values, 16: the smallest k, 18: the number of levels; then where each level
-// begins, the smallest and the largest value, and the values.
+// Byte 3: flags, 4: k, 6: m, 8: the number of values, 16: the smallest k, 18: the number of levels; then where each
+// level begins, the smallest and the largest value, and the values.
 template <typename T>
 bool is_sound_quantiles(std::string_view bytes, std::uint16_t items, std::uint64_t most_values) {
   constexpr std::uint8_t kFamily = 15;

@@ -54,8 +54,10 @@ Content records(unsigned seed, int count) {
     const auto real = static_cast<float>(random()) / 1000;
     const float strange = i % 70 != 0 ? real / 7 : i % 140 == 0 ? std::nanf("") : -INFINITY;
     std::vector<std::string> entries{
-        entry("label", int64_list({i / 40 % 7})), entry("floats", float_list({real, -real, strange, real * 3, 1.5F, real / 3})),
-        entry("int64s", int64_list({number, number % 3, -number})), entry("repeated", often_repeated(&random)),
+        entry("label", int64_list({i / 40 % 7})),
+        entry("floats", float_list({real, -real, strange, real * 3, 1.5F, real / 3})),
+        entry("int64s", int64_list({number, number % 3, -number})),
+        entry("repeated", often_repeated(&random)),
         entry("text", bytes_list({" " + std::to_string(number), i % 3 == 0 ? "often" : "rare" + std::to_string(i)})),
         entry("raw", bytes_list({some_bytes(&random, i % 90 == 0 ? 31 : 32)})),
         entry("pixels", bytes_list({some_bytes(&random, 9)}))};
@@ -70,8 +72,7 @@ Content records(unsigned seed, int count) {
     if (i % 60 == 9) append_record(i % 120 == 9 ? "plain text" : "", &file);
     if (i % 80 == 11) {
       const std::string steps = message(1, int64_list({1, i})) + message(1, "");
-      append_record(message(1, entries[0]) +
-                        message(2, message(1, message(1, "steps") + message(2, steps))), &file);
+      append_record(message(1, entries[0]) + message(2, message(1, message(1, "steps") + message(2, steps))), &file);
     }
   }
   return file;
@@ -82,7 +83,11 @@ survey::Expected expectations() {
   survey::Expected expected;
   expected.features[{"label", false}] = {Kind::kInt64, 1, -1, 5};
   expected.features[{"raw", false}] = {
-      Kind::kBytes, 1, 32, -1, {{"a", RawType::kDouble, 0, 2}, {"b", RawType::kUint64, 16, 1}, {"c", RawType::kHalf, 24, 4}}};
+      Kind::kBytes,
+      1,
+      32,
+      -1,
+      {{"a", RawType::kDouble, 0, 2}, {"b", RawType::kUint64, 16, 1}, {"c", RawType::kHalf, 24, 4}}};
   expected.features[{"pixels", false}] = {Kind::kBytes, 1, 9, -1, {{"", RawType::kUint8, 0, -1}}};
   return expected;
 }

@@ -372,7 +372,7 @@ def drive(recipe: str, inputs: str, out: str, address: str, phase: str, staging:
             os.kill(os.getpid(), signal.SIGKILL)
 
     if phase == "publishing" and staging is not None:
-        FolderUpload.commit = lambda *_: os.kill(os.getpid(), signal.SIGKILL)  # type: ignore[assignment,method-assign]
+        FolderUpload.commit = lambda *_: os.kill(os.getpid(), signal.SIGKILL)  # type: ignore[method-assign]
     elif phase == "publishing":
         publication.Publication._finish = lambda _: os.kill(os.getpid(), signal.SIGKILL)  # type: ignore[assignment,method-assign]
     ray.init(address=address, _node_ip_address=LOOPBACK, log_to_driver=False, logging_level="error")

@@ -16,11 +16,13 @@ Status not_understood(const char* what) {
   return Status::of(Code::kInvalidArgument, std::string("the ") + what + " of a survey cannot be read");
 }
 
-// Records cannot have more bytes than that. A byte of a compressed file becomes at most 1,032.
+// Records cannot have more bytes than that. A byte of a compressed file becomes at most 1,032; some may be appended to
+// a file while it is surveyed.
 std::uint64_t most_payload(const Unit& unit, std::uint64_t file_size) {
   constexpr std::uint64_t kLargestRatio = 1032;
+  constexpr std::uint64_t kAppended = std::uint64_t{1} << 30;
   if (!unit.input.known.has_value()) return kUnknown;  // a pipe
-  return unit.input.compression == Compression::kNone ? file_size : file_size * kLargestRatio;
+  return (file_size + kAppended) * (unit.input.compression == Compression::kNone ? 1 : kLargestRatio);
 }
 
 }  // namespace

@@ -130,13 +130,13 @@ def run_with(engine: str, *words: str) -> tuple[int, str]:
 
 def test_check(quick_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The report of a cluster is, byte for byte, that of one machine."""
-    monkeypatch.setattr(divided_survey, "_UNIT_BYTES", 50_000)
-    rows = 6000
+    monkeypatch.setattr(divided_survey, "_UNIT_BYTES", 25_000)
+    rows = 3000
     rng = np.random.default_rng(2)
     source = {
         "x": np.where(np.arange(rows) % 900 == 1, np.nan, rng.normal(size=rows)).astype(np.float32),
         "label": np.sort(rng.integers(0, 6, rows)),
-        "text": [f" word {n % 4000}" for n in range(rows)],
+        "text": [f" word {n % 2600}" for n in range(rows)],
         "image": [encode_image(np.full((6, 6, 3), n % 100, np.uint8), "png") for n in range(rows)],
     }
     data = quick_path / "data"

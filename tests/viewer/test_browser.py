@@ -7,6 +7,9 @@ browser is downloaded. Without one of them, these tests are skipped.
 from __future__ import annotations
 
 import re
+import shlex
+import subprocess
+import sys
 from collections.abc import Iterator
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -247,6 +250,22 @@ def test_what_can_be_taken_away(visiting):
         dialog.get_by_role("link", name="Download records.txt").click()
     numbers = download.value.path().read_text().split()
     assert list(map(int, numbers)) == list(range(0, 300, 3))
+    visitor.check()
+
+
+def test_the_command_that_is_offered_copies_what_was_selected(visiting, pets, tmp_path):
+    visitor = visiting()
+    visitor.go("/d/0/?q=number+29")
+    visitor.count("11 of 300")
+    visitor.page.get_by_role("button", name="Take away").click()
+    dialog = visitor.page.get_by_role("dialog", name="Take the selection away")
+    with visitor.page.expect_download() as download:
+        dialog.get_by_role("link", name="Download records.txt").click()
+    download.value.save_as(tmp_path / "records.txt")
+    command = shlex.split(dialog.locator("pre", has_text="--records").inner_text())
+    subprocess.run([sys.executable, "-m", *command], cwd=tmp_path, check=True, capture_output=True)
+    copied, shown = rs.open(tmp_path / "selected"), rs.open(pets)
+    assert [copied.raw(row) for row in range(len(copied))] == [shown.raw(row) for row in (29, *range(290, 300))]
     visitor.check()
 
 

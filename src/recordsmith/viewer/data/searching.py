@@ -295,6 +295,7 @@ class TextSearch:
     """
 
     def __init__(self, text: str, types: Mapping[str, Feature | None]) -> None:
+        self._text = text
         self._pattern = re.compile(re.escape(text.encode(errors="surrogateescape")), re.IGNORECASE)
         self.names = tuple(name for name, feature in types.items() if _may_contain_text(feature))
         if not self.names:
@@ -306,12 +307,7 @@ class TextSearch:
         for name in self.names:
             column = columns.get(name)
             if isinstance(column, ByteColumn):
-                data = column.data.data
-                offsets = np.asarray(column.offsets)
-                low, high = int(offsets[0]), int(offsets[-1])
-                for match in self._pattern.finditer(data, low, high):
-                    row = int(np.searchsorted(offsets, match.start(), side="right")) - 1
-                    found[row] |= match.end() <= offsets[row + 1]
+                found |= column.rows_with(self._text, any_case=True)
             elif column is not None:
                 for row in range(rows):
                     found[row] |= self._contains(column[row])

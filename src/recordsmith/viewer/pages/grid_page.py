@@ -274,15 +274,17 @@ def _takeaway(viewed: Viewed, state: ViewState) -> Markup:
     condition = state.condition(dataset.types)
     words = ["recordsmith", "copy", *dataset.paths, "-o", "selected"]
     words += ["--from", dataset.split] if dataset.split else []
-    words += ["--where", condition] if condition else []
-    whole = not state.text and not state.finding
     source = repr(dataset.paths[0]) if len(dataset.paths) == 1 else repr(list(dataset.paths))
     split = f", split={dataset.split!r}" if dataset.split else ""
     python = f"import numpy as np\nimport recordsmith as rs\n\nds = rs.open({source}{split})\nrows = ds[np.loadtxt('records.txt', np.int64, ndmin=1)]"  # noqa: E501 - code that is shown
+    ordered = bool(state.sort) or state.sample is not None
     return element(
         "dialog",
         element("h2", "Take the selection away"),
-        element("h3", "Record numbers"),
+        element("h3", "A copy of these records"),
+        [_copied(shlex.join([*words, "--where", condition])), element("p", "or by number:", class_="note")]
+        if condition and not state.text and not state.finding
+        else None,
         element(
             "p",
             element(
@@ -291,17 +293,12 @@ def _takeaway(viewed: Viewed, state: ViewState) -> Markup:
                 href=address(f"{viewed.base}/records.txt{state.url()}"),
                 download="records.txt",
             ),
-            " has one number a line, in the order shown. Then:",
+            ", which has the record numbers, one a line, in the order shown. Then:",
         ),
+        _copied(shlex.join([*words, "--records", "records.txt"])),
+        element("p", "The copy keeps the order of the files.", class_="note") if ordered else None,
+        element("h3", "In Python"),
         _copied(python),
-        element("h3", "A copy of these records"),
-        _copied(shlex.join(words))
-        if whole
-        else element(
-            "p",
-            "A text search and the records of a finding cannot be written as a condition: use the record numbers.",
-            class_="note",
-        ),
         element("h3", "A link to this view"),
         element(
             "p",

@@ -264,8 +264,7 @@ class Server:
             if record is None:
                 continue
             link = record_link(viewed.base, number, state, position)
-            row = record.row
-            named = 0 if row is None else len(viewed.examination.of_record(row.path, row.number_in_file))
+            named = len(viewed.examination.of_record(number))
             if layout == "table":
                 cells.append(table_row(record, position, link, viewed.renderer, viewed.dataset, named))
             else:

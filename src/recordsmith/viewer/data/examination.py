@@ -17,7 +17,7 @@ from recordsmith.facts.dataset_facts import DatasetFacts, LabelFacts
 from recordsmith.facts.survey import survey
 from recordsmith.facts.value_facts import FeatureFacts
 from recordsmith.report import Report
-from recordsmith.rules import Finding
+from recordsmith.rules import Finding, Location
 from recordsmith.storage.ranged.opening import file_size, is_ranged
 from recordsmith.viewer.data.opened import OpenedDataset
 
@@ -59,7 +59,7 @@ class Examination:
         self.error: str | None = None
         self.version = 0
         self.asked = False
-        self._by_record: dict[tuple[str, int], list[int]] = {}
+        self._by_record: dict[tuple[str, int | None, int | None], list[int]] = {}  # path, number in the file, offset
         self._features: dict[str, FeatureFacts] = {}
         self._started = False
 
@@ -97,9 +97,15 @@ class Examination:
         labels = () if self.facts is None else self.facts.labels
         return next((one for one in labels if one.feature == name), None)
 
-    def of_record(self, path: str, number_in_file: int) -> list[Finding]:
+    def of_record(self, number: int) -> list[Finding]:
         """Return the findings that name a record."""
-        return [self.findings[place] for place in self._by_record.get((path, number_in_file), ())]
+        located = self._dataset.locate(number)
+        if located is None:
+            return []
+        file, in_file = located
+        recovered = self._dataset.recovered(file.path)
+        key = (file.path, in_file, None) if recovered is None else (file.path, None, recovered.place(in_file)[0])
+        return [self.findings[place] for place in self._by_record.get(key, ())]
 
     def key_of(self, finding: Finding) -> str:
         """Return a short name of a finding, which URLs use: its code, and its number among those of the same code."""
@@ -112,9 +118,9 @@ class Examination:
         same = [one for one in self.findings if one.code == code]
         if not number.isdecimal() or int(number) >= len(same):
             return None
-        places = [same[int(number)].location, *same[int(number)].places]
+        places = _named(same[int(number)])
         found = [
-            self._dataset.number_of(place.path, place.record)
+            self._dataset.number_of(place.path, place.record, place.offset)
             for place in places
             if place.path is not None and place.record is not None
         ]
@@ -170,12 +176,13 @@ class Examination:
             self.phase = ""
             self.version += 1
             return
-        by_record: dict[tuple[str, int], list[int]] = {}
+        by_record: dict[tuple[str, int | None, int | None], list[int]] = {}
         for place, finding in enumerate(report.findings):
-            named = {(one.path, one.record) for one in (finding.location, *finding.places)}
-            for path, record in named:
+            for path, record, offset in {(one.path, one.record, one.offset) for one in _named(finding)}:
                 if path is not None and record is not None:
-                    by_record.setdefault((path, record), []).append(place)
+                    by_record.setdefault((path, record, None), []).append(place)
+                if path is not None and offset is not None:
+                    by_record.setdefault((path, None, offset), []).append(place)
         self._by_record = by_record
         self.report = report
         self.error = None
@@ -195,6 +202,10 @@ class Examination:
             raise _StoppedError
         self.phase = phase
         self.share = done / total if total else 0.0
+
+
+def _named(finding: Finding) -> Sequence[Location]:
+    return (finding.location, *finding.places)
 
 
 def _let_others_first() -> None:

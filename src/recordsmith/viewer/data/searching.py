@@ -172,7 +172,14 @@ class Search:
                 pending.clear()
 
         decode = lambda stored: decode_row(stored, dataset.features, None, [])  # noqa: E731 - one line
-        found = search_rows(files, self._condition, dataset.types, decode, on_searched=on_searched)
+        found = search_rows(
+            files,
+            self._condition,
+            dataset.types,
+            decode,
+            on_searched=on_searched,
+            payloads=dataset.payloads_of_damaged,
+        )
         for number in found:
             if wanted is None or start + number in wanted:
                 pending.append(number)  # noqa: PERF401 - on_searched empties it meanwhile

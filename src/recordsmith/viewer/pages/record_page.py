@@ -105,12 +105,26 @@ def _findings(viewed: Viewed, record: ShownRecord) -> Child:
     if record.error is not None:
         parts.append(element("p", clipped(record.error, 600), class_="broken"))
     parts += [element("p", clipped(str(one), 600), class_="broken") for one in record.problems[:4]]
+    parts += _breaks(viewed.dataset, record)
     if record.row is not None:
         report = viewed.examination.report
-        for one in viewed.examination.of_record(record.row.path, record.row.number_in_file)[:20]:
+        for one in viewed.examination.of_record(record.number)[:20]:
             text = None if report is None else report.rules.get(one.code)
             parts.append(finding_block(one, text, (), open_=False))
     return parts
+
+
+def _breaks(dataset: OpenedDataset, record: ShownRecord) -> list[Markup]:
+    located = dataset.locate(record.number)
+    recovered = None if located is None else dataset.recovered(located[0].path)
+    if located is None or recovered is None:
+        return []
+    sides = zip(("before", "after"), recovered.break_beside(located[1]), strict=True)
+    return [
+        element("p", f"The file is broken directly {side} this record: {one.reason}, {one.where}.", class_="broken")
+        for side, one in sides
+        if one is not None
+    ]
 
 
 def _features(viewed: Viewed, record: ShownRecord, renderer: ValueRenderer, *, all_features: bool) -> Markup:
@@ -286,6 +300,13 @@ def _python(dataset: OpenedDataset, record: ShownRecord) -> Markup:
         if record.row is None or record.row.features is not None
         else f"payload = ds.raw({record.number})"
     )
+    located = dataset.locate(record.number)
+    if located is not None and located[0].damaged:
+        return element(
+            "section",
+            element("h2", "In Python"),
+            element("p", "The file is damaged: repair it before you read this record by its number.", class_="note"),
+        )
     code = f"import recordsmith as rs\n\nds = rs.open({source}{split})\n{read}"
     return element(
         "section",

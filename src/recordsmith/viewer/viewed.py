@@ -52,7 +52,7 @@ class ViewedDataset:
         self.base = f"/d/{number}"
         self.dataset = dataset
         self.examination = Examination(dataset)
-        self.renderer = ValueRenderer(self.base, _ClassNames(dataset))
+        self.renderer = ValueRenderer(self.base, _ClassNames(dataset), dataset.colours)
         self._cache = cache
         self._searches: OrderedDict[ViewState, Search] = OrderedDict()
         self._lock = threading.Lock()

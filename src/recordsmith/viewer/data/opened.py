@@ -31,6 +31,7 @@ from recordsmith.records.reader import RecordReader
 from recordsmith.schema import Feature, Label, Schema, Steps
 from recordsmith.storage.ranged.opening import file_size, is_ranged
 from recordsmith.text import Vocabulary
+from recordsmith.viewer.data.class_colours import ClassColours
 from recordsmith.viewer.data.damage import Break, RecoveredFile
 
 __all__ = ["LARGEST_RECORD", "OpenedDataset", "ShownRecord"]
@@ -105,6 +106,7 @@ class OpenedDataset:
         self._compressed = CompressedShards(verify=True, budget=_COMPRESSED_BYTES)
         self._damaged: tuple[str, list[bytes]] = ("", [])
         self._recovered: dict[str, RecoveredFile] = {}
+        self.colours = ClassColours(self.class_names)
         self._vocabularies: dict[str, Sequence[str]] = {}
         self._rows: OrderedDict[int, tuple[ShownRecord, int]] = OrderedDict()
         self._row_bytes = 0

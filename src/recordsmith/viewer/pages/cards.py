@@ -108,7 +108,12 @@ def card(
             element("span", f"{record.number:,}", class_="number"),
             flag,
             [
-                element("span", element("bdi", text), class_="chip", title=clipped(name, 100))
+                element(
+                    "span",
+                    element("bdi", text),
+                    class_=f"chip c{dataset.colours.of(name, text)}",
+                    title=clipped(name, 100),
+                )
                 for name, text in labels[:3]
             ],
             class_="head",

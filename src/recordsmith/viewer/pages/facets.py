@@ -11,10 +11,12 @@ from recordsmith.facts.value_facts import FeatureFacts, FrequentValue, Histogram
 from recordsmith.query.overview import FeatureOverview
 from recordsmith.report.html.drawings import bar
 from recordsmith.schema import Feature, Label, Scalar, Steps
+from recordsmith.viewer.data.class_colours import ClassColours
 from recordsmith.viewer.data.examination import Examination
 from recordsmith.viewer.data.opened import OpenedDataset
 from recordsmith.viewer.data.selected_values import SelectedValues
 from recordsmith.viewer.data.state import ViewState
+from recordsmith.viewer.pages.annotations import is_class_name
 from recordsmith.viewer.pages.values import address
 from recordsmith.wording.markup import Child, Markup, element, joined
 from recordsmith.wording.numbers import number_text
@@ -120,7 +122,9 @@ def _content(
             for one, count in split.items():
                 counts[one] = counts.get(one, 0) + count
         if counts:
-            return _bars(name, sorted(counts.items(), key=lambda pair: -pair[1]), total, state, selected)
+            return _bars(
+                name, sorted(counts.items(), key=lambda pair: -pair[1]), total, state, selected, dataset.colours
+            )
     if facts.in_steps or facts.images is not None:
         return None
     if facts.numbers is not None:
@@ -139,7 +143,7 @@ def _content(
         return None
     values = [pair for pair in map(_text_of, facts.categories or facts.frequent) if pair is not None]
     if values and (values[0][1] > 1 or total == 1):
-        return _bars(name, values, total, state, selected)
+        return _bars(name, values, total, state, selected, dataset.colours if is_class_name(name) else None)
     return None
 
 
@@ -153,7 +157,12 @@ def _text_of(one: FrequentValue) -> tuple[str, int] | None:
 
 
 def _bars(
-    name: str, counts: Sequence[tuple[str, int]], total: int, state: ViewState, selected: SelectedValues | None
+    name: str,
+    counts: Sequence[tuple[str, int]],
+    total: int,
+    state: ViewState,
+    selected: SelectedValues | None,
+    colours: ClassColours | None = None,
 ) -> Markup:
     chosen = dict(state.classes).get(name, ())
     first = [*counts[:_MOST_BARS], *((value, count) for value, count in counts[_MOST_BARS:] if value in chosen)]
@@ -170,7 +179,7 @@ def _bars(
                 bar((count if here is None else here) / most),
                 element("span", f"{count:,}" if here is None else f"{about}{here:,}", class_="count"),
                 href=address(state.toggled(name, value)),
-                class_="choice on" if pressed else "choice",
+                class_="choice" + (" on" if pressed else "") + (f" c{colours.of(name, value)}" if colours else ""),
                 data_soft=True,
                 role="button",
                 aria_pressed="true" if pressed else "false",

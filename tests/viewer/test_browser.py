@@ -10,9 +10,6 @@ import re
 import shlex
 import subprocess
 import sys
-from collections.abc import Iterator
-from typing import Any
-from urllib.parse import parse_qs, urlsplit
 
 import numpy as np
 import pytest
@@ -26,73 +23,11 @@ if CHROMIUM is None:
     pytest.skip("no chromium is installed, in which the viewer could be opened", allow_module_level=True)
 
 
-class Visitor:
-    """A page, what it said, and where it sent requests."""
-
-    def __init__(self, page: Any, client: Client) -> None:
-        self.page = page
-        self.client = client
-        self.base = f"http://127.0.0.1:{client.server.port}"
-        self.said: list[str] = []
-        self.elsewhere: list[str] = []
-        page.on("console", lambda message: self.said.append(message.text))
-        page.on("pageerror", lambda error: self.said.append(str(error)))
-        page.on("dialog", self._dialog)
-        page.on("request", self._request)
-        page.goto(client.server.url)
-        page.wait_for_selector("#count:has-text('record')")
-
-    def _dialog(self, dialog: Any) -> None:
-        self.said.append(f"dialog: {dialog.message}")
-        dialog.dismiss()
-
-    def _request(self, request: Any) -> None:
-        if not request.url.startswith(self.base):
-            self.elsewhere.append(request.url)
-
-    def go(self, path: str) -> None:
-        self.page.goto(self.base + path)
-
-    def count(self, words: str) -> None:
-        self.page.wait_for_function("words => document.querySelector('#count').textContent.includes(words)", arg=words)
-
-    @property
-    def query(self) -> dict[str, list[str]]:
-        return parse_qs(urlsplit(self.page.url).query)
-
-    def check(self) -> None:
-        assert self.said == []
-        assert self.elsewhere == []
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Any]:
-    with playwright.sync_playwright() as started:
-        browser = started.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield browser
-        browser.close()
-
-
 @pytest.fixture(scope="module")
 def client(viewing: Viewing, pets: str) -> Client:
     client = viewing(pets)
     client.wait("/d/0/status", lambda status: status["findings"] is not None)
     return client
-
-
-@pytest.fixture
-def visiting(chromium: Any, client: Client) -> Iterator[Any]:
-    contexts = []
-
-    def visit(other: Client | None = None, **options: Any) -> Visitor:
-        context = chromium.new_context(**{"viewport": {"width": 1200, "height": 800}, **options})
-        context.set_default_timeout(20_000)
-        contexts.append(context)
-        return Visitor(context.new_page(), other or client)
-
-    yield visit
-    for context in contexts:
-        context.close()
 
 
 def test_the_link_opens_the_grid_without_a_word_in_the_console_and_without_a_request_to_elsewhere(visiting):

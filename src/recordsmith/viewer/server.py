@@ -26,6 +26,7 @@ from recordsmith.viewer.pages.compare_page import Comparisons
 from recordsmith.viewer.pages.findings_page import batches_page, facts_page, findings_page
 from recordsmith.viewer.pages.frame import message_page
 from recordsmith.viewer.pages.grid_page import grid_page, side_part
+from recordsmith.viewer.pages.program_page import program_page
 from recordsmith.viewer.pages.record_page import record_link, record_page
 from recordsmith.viewer.security import Gate, new_token
 from recordsmith.viewer.viewed import ViewedDataset
@@ -62,6 +63,7 @@ class Server:
         port: the port; 0 for a free one.
         framed: notebooks of this machine may show the pages in a frame.
         seen: batches of a chain over the first dataset, which have a page of their own.
+        program: a Python file, notebook or folder that uses the data, whose findings have a page too.
     """
 
     def __init__(
@@ -72,13 +74,15 @@ class Server:
         port: int = 0,
         framed: bool = False,
         seen: SeenBatches | None = None,
+        program: str | None = None,
     ) -> None:
         uvicorn = import_extra("uvicorn", "view", purpose="The viewer")
         import_extra("starlette", "view", purpose="The viewer")
         self._cache = MediaCache()
         self._seen = seen
         self.every = [
-            ViewedDataset(number, one, self._cache, has_batches=seen is not None) for number, one in enumerate(datasets)
+            ViewedDataset(number, one, self._cache, has_batches=seen is not None, program=program)
+            for number, one in enumerate(datasets)
         ]
         self._comparisons = Comparisons(self.every)
         self.token = new_token()
@@ -149,7 +153,7 @@ class Server:
     def begin(self) -> None:
         """Begin to collect facts."""
         for one in self.every:
-            one.examination.start()
+            one.begin()
 
     def close(self) -> None:
         """Stop all work in the background."""
@@ -204,6 +208,7 @@ class Server:
             ("/complete", self._complete),
             ("/findings", self._findings),
             ("/facts", lambda _, viewed, __: _html(facts_page(viewed, self.every))),
+            ("/program", self._program),
             ("/records.txt", self._numbers),
             ("/r/{number:int}", self._record),
             ("/media/{number:int}", self._media),
@@ -274,7 +279,7 @@ class Server:
     def _status(self, _: Request, viewed: ViewedDataset, state: ViewState) -> Response:
         from starlette.responses import JSONResponse
 
-        search, examination = viewed.search(state), viewed.examination
+        search, examination, program = viewed.search(state), viewed.examination, viewed.program
         report = examination.report
         document = {
             "count": search.count,
@@ -289,7 +294,9 @@ class Server:
             "phase": examination.phase,
             "share": round(examination.share, 4),
             "findings": None if report is None else len(report.findings),
+            "program": None if program is None or program.report is None else len(program.report.findings),
             "busy": bool(examination.phase)
+            or (program is not None and program.busy)
             or not search.is_done
             or not viewed.dataset.indexed
             or (state.is_filtered and search.error is None and search.values is None),
@@ -308,6 +315,16 @@ class Server:
         if request.query_params.get("run") == "1":
             viewed.examination.ask()
         return _html(findings_page(viewed, self.every))
+
+    def _program(self, request: Request, viewed: ViewedDataset, _: ViewState) -> Response:
+        if viewed.program is None:
+            return self._not_found(request, None)
+        if request.query_params.get("run") == "1":
+            from starlette.responses import RedirectResponse
+
+            viewed.program.start()
+            return RedirectResponse(f"{viewed.base}/program", 303)
+        return _html(program_page(viewed, self.every, viewed.program))
 
     def _record(self, request: Request, viewed: ViewedDataset, state: ViewState) -> Response:
         number = int(request.path_params["number"])
@@ -370,7 +387,8 @@ class Server:
 
 def _version(viewed: ViewedDataset, search: Search) -> int:
     """Return a number that changes whenever the features beside the grid have something new to show."""
-    return 2 * viewed.examination.version + (search.values is not None)
+    program = 0 if viewed.program is None else viewed.program.version
+    return 2 * (viewed.examination.version + program) + (search.values is not None)
 
 
 def _html(text: str, status: int = 200) -> Response:

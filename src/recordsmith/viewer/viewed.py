@@ -23,6 +23,7 @@ from recordsmith.viewer.data.media import (
     wave_file,
 )
 from recordsmith.viewer.data.opened import OpenedDataset
+from recordsmith.viewer.data.program import ProgramReport
 from recordsmith.viewer.data.searching import Search
 from recordsmith.viewer.data.state import ViewState
 from recordsmith.viewer.pages.cards import has_visuals
@@ -43,24 +44,42 @@ class ViewedDataset:
         base: where its pages are.
         dataset: its records.
         examination: facts and findings.
+        program: the program that is shown beside it.
         renderer: renders its values.
     """
 
-    def __init__(self, number: int, dataset: OpenedDataset, cache: MediaCache, *, has_batches: bool = False) -> None:
+    def __init__(
+        self,
+        number: int,
+        dataset: OpenedDataset,
+        cache: MediaCache,
+        *,
+        has_batches: bool = False,
+        program: str | None = None,
+    ) -> None:
         self.number = number
         self.has_batches = has_batches
         self.base = f"/d/{number}"
         self.dataset = dataset
         self.examination = Examination(dataset)
+        self.program = None if program is None else ProgramReport(program, self.examination)
         self.renderer = ValueRenderer(self.base, _ClassNames(dataset), dataset.colours)
         self._cache = cache
         self._searches: OrderedDict[ViewState, Search] = OrderedDict()
         self._lock = threading.Lock()
 
+    def begin(self) -> None:
+        """Begin to collect facts."""
+        self.examination.start()
+        if self.program is not None:
+            self.program.start()
+
     def close(self) -> None:
         """Stop all work in the background."""
         self.dataset.close()
         self.examination.stop()
+        if self.program is not None:
+            self.program.stop()
         for search in self._searches.values():
             search.stop()
 

@@ -234,7 +234,7 @@ async function poll() {
     showCount(status);
     showError(status.error);
     if (state.facts !== null && status.facts !== state.facts) refreshSide();
-  } else if (state.facts !== null && status.facts !== state.facts && ["findings", "facts"].includes(document.body.dataset.page)) {
+  } else if (state.facts !== null && status.facts !== state.facts && ["findings", "facts", "program"].includes(document.body.dataset.page)) {
     location.reload();
     return;
   }
@@ -257,6 +257,8 @@ function showCount(status) {
 function showFindings(status) {
   const count = $("#findings-count");
   if (count && status.findings !== null) count.textContent = ` ${number.format(status.findings)}`;
+  const program = $("#program-count");
+  if (program && status.program !== null) program.textContent = ` ${number.format(status.program)}`;
   const phase = $("#phase");
   if (phase) { phase.textContent = status.phase || "starting"; $("#progress").value = status.share; }
 }

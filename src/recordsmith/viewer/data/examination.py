@@ -45,6 +45,7 @@ class Examination:
         error: why the check could not be done.
         version: increases whenever there is something new.
         asked: the whole dataset is or was checked.
+        settled: nothing more is known by itself: it is checked, or waits for being asked.
     """
 
     def __init__(self, dataset: OpenedDataset) -> None:
@@ -59,6 +60,7 @@ class Examination:
         self.error: str | None = None
         self.version = 0
         self.asked = False
+        self.settled = False
         self._by_record: dict[tuple[str, int | None, int | None], list[int]] = {}  # path, number in the file, offset
         self._features: dict[str, FeatureFacts] = {}
         self._started = False
@@ -151,6 +153,8 @@ class Examination:
         self.phase = ""
         if not self._stopped and self._is_quickly_checked():
             self.ask()
+        else:
+            self.settled = True
 
     def _is_quickly_checked(self) -> bool:
         files = self._dataset.layout.files
@@ -174,6 +178,7 @@ class Examination:
         except Exception as error:  # noqa: BLE001 - the same
             self.error = reason_of(error)
             self.phase = ""
+            self.settled = True
             self.version += 1
             return
         by_record: dict[tuple[str, int | None, int | None], list[int]] = {}
@@ -189,6 +194,7 @@ class Examination:
         if report.facts is not None:
             self._know(report.facts, complete=True)
         self.phase = ""
+        self.settled = True
         self.version += 1
 
     def _know(self, facts: DatasetFacts, *, complete: bool) -> None:

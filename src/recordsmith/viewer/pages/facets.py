@@ -22,7 +22,7 @@ from recordsmith.wording.markup import Child, Markup, element, joined
 from recordsmith.wording.numbers import number_text
 from recordsmith.wording.visible_text import clipped
 
-__all__ = ["facets_part", "histogram_drawing"]
+__all__ = ["facets_part", "feature_anchor", "histogram_drawing", "type_text"]
 
 _MOST_FEATURES = 120
 _MOST_BARS = 8
@@ -50,6 +50,11 @@ def facets_part(
     return joined(parts)
 
 
+def feature_anchor(dataset: OpenedDataset, name: str) -> str:
+    """Return the id of a feature beside the grid; its number, because names may contain anything."""
+    return f"feature-{next(number for number, one in enumerate(dataset.features) if one.name == name)}"
+
+
 def _facet(
     one: FeatureOverview,
     dataset: OpenedDataset,
@@ -70,6 +75,7 @@ def _facet(
         content if content is not None else element("p", _said(facts), class_="note"),
         class_="facet chosen" if chosen else "facet",
         open=content is not None,
+        id=feature_anchor(dataset, one.name),
         data_name=clipped(one.name, 200).lower(),
     )
 

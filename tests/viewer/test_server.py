@@ -155,7 +155,7 @@ def test_facts_and_findings_arrive_in_the_background(client):
 def test_a_chosen_value_is_pressed_and_its_link_takes_it_away(client):
     client.wait("/d/0/status", lambda status: status["findings"] is not None)
     side = html.unescape(client.get("/d/0/side?c.label=cat").text)
-    assert re.search(r'href="\?" class="choice on"[^>]*aria-pressed="true"', side)
+    assert re.search(r'href="\?" class="choice on c0"[^>]*aria-pressed="true"', side)
     assert 'href="?c.label=cat&c.label=dog"' in side
 
 
@@ -216,8 +216,9 @@ def test_a_record_that_the_check_names_shows_the_finding_and_the_finding_leads_t
     client = viewing(path)
     client.wait("/d/0/status", lambda status: status["findings"] is not None)
     page = html.unescape(client.get("/d/0/findings").text)
-    link = re.search(r'href="(/d/0/\?finding=V001\.0)"', page)
+    link = re.search(r'href="(/d/0/\?where=not[^"]*)"', page)
     assert link is not None
+    client.wait(link[1].replace("/?", "/status?"), lambda status: status["done"])
     cells = client.get(link[1].replace("/?", "/cells?start=0&count=9&")).text
     assert re.findall(r'href="/d/0/r/(\d+)', cells) == ["7"]
     assert 'class="flag"' in cells

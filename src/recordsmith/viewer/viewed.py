@@ -96,8 +96,9 @@ class ViewedDataset:
                 places = self.examination.records_of(key.finding) if key.finding else None
                 if key.finding and places is None and self.examination.report is None:
                     return Search(self.dataset, key, [])  # not kept: the check is not done yet
+                finder = self.examination.finder_of(key.finding) if key.finding else None
                 search = self._searches[key] = Search(
-                    self.dataset, key, places if places is not None or not key.finding else []
+                    self.dataset, key, places if places is not None or not key.finding else [], finder
                 )
                 if len(self._searches) > _MOST_SEARCHES:
                     self._searches.popitem(last=False)[1].stop()

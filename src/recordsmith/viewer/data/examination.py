@@ -12,14 +12,15 @@ import threading
 from collections.abc import Sequence
 
 from recordsmith.checking.check import check
-from recordsmith.errors import reason_of
+from recordsmith.errors import RecordsmithError, reason_of
 from recordsmith.facts.dataset_facts import DatasetFacts, LabelFacts
 from recordsmith.facts.survey import survey
 from recordsmith.facts.value_facts import FeatureFacts
 from recordsmith.report import Report
 from recordsmith.rules import Finding, Location
 from recordsmith.storage.ranged.opening import file_size, is_ranged
-from recordsmith.viewer.data.opened import OpenedDataset
+from recordsmith.viewer.data.finding_records import RecordFinder, finder_of, predicate_of
+from recordsmith.viewer.data.opened import OpenedDataset, ShownRecord
 
 __all__ = ["Examination"]
 
@@ -109,18 +110,41 @@ class Examination:
         key = (file.path, in_file, None) if recovered is None else (file.path, None, recovered.place(in_file)[0])
         return [self.findings[place] for place in self._by_record.get(key, ())]
 
+    def about(self, record: ShownRecord) -> list[Finding]:
+        """Return the findings that name a record, then the others that are about it."""
+        named = self.of_record(record.number)
+        others = [one for one in self.findings if one not in named and self._is_about(one, record)]
+        return [*named, *others]
+
+    def _is_about(self, finding: Finding, record: ShownRecord) -> bool:
+        test = predicate_of(finding, self._dataset.types)
+        try:
+            return test is not None and test(record)
+        except RecordsmithError:  # OpenCV is missing
+            return False
+
     def key_of(self, finding: Finding) -> str:
         """Return a short name of a finding, which URLs use: its code, and its number among those of the same code."""
         same = [one for one in self.findings if one.code == finding.code]
         return f"{finding.code}.{next(n for n, one in enumerate(same) if one is finding)}"
 
-    def records_of(self, key: str) -> list[int] | None:
-        """Return the numbers of the records that a finding names; None if there is no such finding."""
+    def finding(self, key: str) -> Finding | None:
+        """Return the finding with such a name."""
         code, _, number = key.partition(".")
         same = [one for one in self.findings if one.code == code]
-        if not number.isdecimal() or int(number) >= len(same):
+        return same[int(number)] if number.isdecimal() and len(number) < 9 and int(number) < len(same) else None
+
+    def finder_of(self, key: str) -> RecordFinder | None:
+        """Return what finds all records of a finding; None if only those are known that it names."""
+        finding = self.finding(key)
+        return None if finding is None else finder_of(finding, self.facts)
+
+    def records_of(self, key: str) -> list[int] | None:
+        """Return the numbers of the records that a finding names; None if there is no such finding."""
+        finding = self.finding(key)
+        if finding is None:
             return None
-        places = _named(same[int(number)])
+        places = _named(finding)
         found = [
             self._dataset.number_of(place.path, place.record, place.offset)
             for place in places

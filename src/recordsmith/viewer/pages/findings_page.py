@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from recordsmith.report.html.dataset_part import figures_part, labels_part, shards_part, splits_part
 from recordsmith.report.html.features_part import features_part
 from recordsmith.report.html.findings_part import finding_block, severity_filter
 from recordsmith.report.plain_text import verdict
+from recordsmith.rules import Finding
+from recordsmith.viewer.data.finding_records import condition_of
 from recordsmith.viewer.data.state import ViewState
 from recordsmith.viewer.pages.batches import SeenBatches
 from recordsmith.viewer.pages.frame import Viewed, whole_page
@@ -62,14 +63,32 @@ def findings_page(viewed: Viewed, every: Sequence[Viewed]) -> str:
     )
 
 
-def _records_link(viewed: Viewed, finding: Any) -> Markup | None:
-    key = viewed.examination.key_of(finding)
-    records = viewed.examination.records_of(key)
+def _records_link(viewed: Viewed, finding: Finding) -> Markup | None:
+    """Return the link to all records of a finding; where that is impossible, to those that it names, which it says."""
+    examination = viewed.examination
+    condition = condition_of(finding, viewed.dataset.types)
+    key = examination.key_of(finding)
+    if condition is not None:
+        state = ViewState(where=condition)
+        return element(
+            "p", _button(viewed, "Show all its records", state), " ", element("code", clipped(condition, 200))
+        )
+    if examination.finder_of(key) is not None:
+        return element("p", _button(viewed, "Show all its records", ViewState(finding=key)))
+    records = examination.records_of(key)
     if not records:
         return None
     words = "Show the record" if len(records) == 1 else f"Show {len(records):,} records"
-    some = f" of {finding.count:,}" if finding.count > len(records) else ""
-    return element("a", words + some, href=address(viewed.base + "/" + ViewState(finding=key).url()), class_="button")
+    said = (
+        " These are the ones that it names; which others there are is not known."
+        if finding.count > len(records)
+        else ""
+    )
+    return element("p", _button(viewed, words, ViewState(finding=key)), element("small", said))
+
+
+def _button(viewed: Viewed, words: str, state: ViewState) -> Markup:
+    return element("a", words, href=address(f"{viewed.base}/{state.url()}"), class_="button")
 
 
 def _progress(viewed: Viewed) -> Markup:

@@ -108,7 +108,7 @@ def _findings(viewed: Viewed, record: ShownRecord) -> Child:
     parts += _breaks(viewed.dataset, record)
     if record.row is not None:
         report = viewed.examination.report
-        for one in viewed.examination.of_record(record.number)[:20]:
+        for one in viewed.examination.about(record)[:20]:
             text = None if report is None else report.rules.get(one.code)
             parts.append(finding_block(one, text, (), open_=False))
     return parts

@@ -27,7 +27,7 @@ from recordsmith.viewer.pages.findings_page import batches_page, facts_page, fin
 from recordsmith.viewer.pages.frame import message_page
 from recordsmith.viewer.pages.grid_page import grid_page, side_part
 from recordsmith.viewer.pages.program_page import program_page
-from recordsmith.viewer.pages.record_page import record_link, record_page
+from recordsmith.viewer.pages.record_page import record_link, record_page, similar_part
 from recordsmith.viewer.security import Gate, new_token
 from recordsmith.viewer.viewed import ViewedDataset
 from recordsmith.wording.markup import Markup, joined
@@ -211,6 +211,7 @@ class Server:
             ("/program", self._program),
             ("/records.txt", self._numbers),
             ("/r/{number:int}", self._record),
+            ("/r/{number:int}/similar", self._similar),
             ("/media/{number:int}", self._media),
         ]
         routes = [Route("/d/{dataset:int}" + path, self._of_dataset(answer)) for path, answer in pages]
@@ -352,6 +353,13 @@ class Server:
             all_features=request.query_params.get("all") == "1",
         )
         return _html(page)
+
+    def _similar(self, request: Request, viewed: ViewedDataset, _: ViewState) -> Response:
+        found = viewed.dataset.read([int(request.path_params["number"])])
+        if not found:
+            return self._not_found(request, None)
+        asked = request.query_params.get("run") == "1"
+        return _html(similar_part(viewed, found[0], viewed.renderer, asked=asked))
 
     def _media(self, request: Request, viewed: ViewedDataset, _: ViewState) -> Response:
         from starlette.responses import PlainTextResponse

@@ -12,6 +12,7 @@ from recordsmith.errors import RecordsmithError
 from recordsmith.images import ImageError, read_header
 from recordsmith.images.codec import decode_image
 from recordsmith.viewer.data.examination import Examination
+from recordsmith.viewer.data.likeness import Likeness
 from recordsmith.viewer.data.media import (
     Media,
     MediaCache,
@@ -45,6 +46,7 @@ class ViewedDataset:
         dataset: its records.
         examination: facts and findings.
         program: the program that is shown beside it.
+        likeness: its near-duplicates.
         renderer: renders its values.
     """
 
@@ -64,6 +66,7 @@ class ViewedDataset:
         self.examination = Examination(dataset)
         self.program = None if program is None else ProgramReport(program, self.examination)
         self.renderer = ValueRenderer(self.base, _ClassNames(dataset), dataset.colours)
+        self.likeness = Likeness(dataset)
         self._cache = cache
         self._searches: OrderedDict[ViewState, Search] = OrderedDict()
         self._lock = threading.Lock()
@@ -78,6 +81,7 @@ class ViewedDataset:
         """Stop all work in the background."""
         self.dataset.close()
         self.examination.stop()
+        self.likeness.stop()
         if self.program is not None:
             self.program.stop()
         for search in self._searches.values():
@@ -97,6 +101,8 @@ class ViewedDataset:
                 if key.finding and places is None and self.examination.report is None:
                     return Search(self.dataset, key, [])  # not kept: the check is not done yet
                 finder = self.examination.finder_of(key.finding) if key.finding else None
+                if key.like is not None and not key.finding:
+                    finder = self.likeness.finder_of(key.like)
                 search = self._searches[key] = Search(
                     self.dataset, key, places if places is not None or not key.finding else [], finder
                 )

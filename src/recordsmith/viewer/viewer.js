@@ -561,6 +561,23 @@ addEventListener("error", (event) => {
   image.replaceWith(words);
 }, true);
 
+// --- parts of a page that arrive later ---
+
+async function fetchPart(source) {
+  const part = $("#similar");
+  if (!part || !source) return;
+  let text;
+  try { text = await fetchText(source); } catch { return; }
+  part.outerHTML = text;
+  const next = $("#similar").dataset.source;
+  if (next) setTimeout(() => fetchPart(next), 600);
+}
+addEventListener("click", (event) => {
+  const link = event.target.closest("a[data-part]");
+  if (link) { event.preventDefault(); fetchPart(link.getAttribute("href")); }
+});
+if ($("#similar")?.dataset.source) setTimeout(() => fetchPart($("#similar").dataset.source), 300);
+
 if (document.body.dataset.page === "grid") startGrid();
 else if (document.body.hasAttribute("data-running")) setTimeout(() => location.reload(), 700);
 else poll();

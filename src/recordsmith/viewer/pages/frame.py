@@ -7,6 +7,7 @@ from typing import Any, Protocol
 from urllib.parse import urlencode
 
 from recordsmith.viewer.data.examination import Examination
+from recordsmith.viewer.data.likeness import Likeness
 from recordsmith.viewer.data.opened import OpenedDataset
 from recordsmith.viewer.data.program import ProgramReport
 from recordsmith.viewer.pages.values import address
@@ -50,6 +51,10 @@ class Viewed(Protocol):
     @property
     def program(self) -> ProgramReport | None:
         """The program that is shown beside it."""
+
+    @property
+    def likeness(self) -> Likeness:
+        """Its near-duplicates."""
 
     @property
     def has_batches(self) -> bool:

@@ -133,10 +133,23 @@ def _toolbar(viewed: Viewed, state: ViewState, layout: str) -> Markup:
         )
         if layout != "table"
         else None,
+        _selected(state),
         element("span", id="count", role="status", aria_live="polite"),
         element("button", "Take away", type="button", id="take-button"),
     ]
     return element("form", tools, class_="strip tools", id="tools", role="search")
+
+
+def _selected(state: ViewState) -> list[Markup]:
+    """Say what was selected on another page, with a link that takes it back."""
+    chosen = [(f"Finding {clipped(state.finding, 20)}", state.url(finding=""))] if state.finding else []
+    chosen += [(f"Like record {state.like:,}", state.url(like=None))] if state.like is not None else []
+    return [
+        element(
+            "a", f"{words} ×", href=address(url), data_soft=True, class_="chip", aria_label=f"{words}: show all again"
+        )
+        for words, url in chosen
+    ]
 
 
 def _layout_link(state: ViewState, layout: str, kind: str, words: str) -> Markup:
@@ -300,7 +313,7 @@ def _takeaway(viewed: Viewed, state: ViewState) -> Markup:
         element("h2", "Take the selection away"),
         element("h3", "A copy of these records"),
         [_copied(shlex.join([*words, "--where", condition])), element("p", "or by number:", class_="note")]
-        if condition and not state.text and not state.finding
+        if condition and not state.text and not state.finding and state.like is None
         else None,
         element(
             "p",

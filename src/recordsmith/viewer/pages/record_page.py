@@ -21,11 +21,12 @@ from recordsmith.wording.markup import Child, Markup, element, joined
 from recordsmith.wording.numbers import bytes_text, number_text
 from recordsmith.wording.visible_text import clipped
 
-__all__ = ["record_link", "record_page"]
+__all__ = ["record_link", "record_page", "similar_part"]
 
 _MOST_FEATURES = 200
 _NEIGHBOURS = 3  # on each side
 _DUMPED_LINES = 32
+_MOST_SIMILAR = 9
 
 
 def record_link(base: str, number: int, state: ViewState, position: int) -> str:
@@ -83,6 +84,7 @@ def record_page(  # noqa: PLR0913 - each is a part of the page
                     "aside",
                     _place(dataset, record),
                     _duplicates(viewed, record),
+                    similar_part(viewed, record, renderer, asked=False),
                     _python(dataset, record),
                     _neighbours(viewed, around, links, record, renderer),
                     class_="about-record",
@@ -263,6 +265,7 @@ def _place(dataset: OpenedDataset, record: ShownRecord) -> Markup:
 
 
 def _duplicates(viewed: Viewed, record: ShownRecord) -> Markup | None:
+    """List the records that are equal to one, among those that the check has noted."""
     facts = viewed.examination.facts
     if facts is None or facts.duplicates is None or record.row is None:
         return None
@@ -270,7 +273,6 @@ def _duplicates(viewed: Viewed, record: ShownRecord) -> Markup | None:
     links = []
     for words, groups in (
         ("equal", facts.duplicates.groups),
-        ("similar", facts.duplicates.similar_groups),
         ("equal but for the label", facts.duplicates.contradictory_groups),
     ):
         for group in groups:
@@ -280,16 +282,57 @@ def _duplicates(viewed: Viewed, record: ShownRecord) -> Markup | None:
             for path, number in places:
                 found = viewed.dataset.number_of(path, number)
                 if (path, number) != here and found is not None:
-                    links.append(
-                        element(
-                            "li",
-                            element("a", f"record {found:,}", href=address(f"{viewed.base}/r/{found}")),
-                            f", {words}",
-                        )
-                    )
+                    link = element("a", f"record {found:,}", href=address(f"{viewed.base}/r/{found}"))
+                    links.append(element("li", link, f", {words}"))
             if group.count > len(places):
                 links.append(element("li", f"{group.count - len(places):,} more"))
     return element("section", element("h2", "Duplicates"), element("ul", links)) if links else None
+
+
+def similar_part(viewed: Viewed, record: ShownRecord, renderer: ValueRenderer, *, asked: bool) -> Markup:
+    """Return the part with the records that look like one; while they are looked for, its progress."""
+    likeness = viewed.likeness
+    source = f"{viewed.base}/r/{record.number}/similar"
+    content: list[Child]
+    if not likeness.start(asked=asked):
+        content = [
+            element("p", "All records are read for this, which takes a while.", class_="note"),
+            element("a", "Look for similar records", href=address(f"{source}?run=1"), class_="button", data_part=True),
+        ]
+    elif not likeness.done:
+        share = 100 * likeness.compared // max(1, likeness.limit)
+        content = [element("p", f"Comparing records, {share} % …", class_="note", role="status")]
+    elif not likeness.kind:
+        said = "Records without images, longer texts or several floats are not compared."
+        content = [element("p", likeness.error or said, class_="note")]
+    else:
+        near = likeness.near(record.number)
+        some = likeness.compared < viewed.dataset.records
+        said = f"Compared {likeness.said}" + (f", among the first {likeness.compared:,} records." if some else ".")
+        content = [
+            _cells(viewed, [(n, f"{viewed.base}/r/{n}") for n in near[:_MOST_SIMILAR]], renderer)
+            if near
+            else element("p", "No other record looks like this one.", class_="note"),
+            element(
+                "p",
+                element(
+                    "a",
+                    f"Show {'it' if len(near) == 1 else f'all {len(near):,}'} in the grid",
+                    href=address(f"{viewed.base}/{ViewState(like=record.number).url()}"),
+                    class_="button",
+                ),
+            )
+            if near
+            else None,
+            element("p", element("small", said)),
+        ]
+    return element(
+        "section",
+        element("h2", "Similar records"),
+        content,
+        id="similar",
+        data_source=address(source) if likeness.started and not likeness.done else None,
+    )
 
 
 def _python(dataset: OpenedDataset, record: ShownRecord) -> Markup:
@@ -327,12 +370,17 @@ def _neighbours(
     record: ShownRecord,
     renderer: ValueRenderer,
 ) -> Markup | None:
-    near = [(at, number) for at, number in around if number != record.number]
+    near = [(number, links[at]) for at, number in around if number != record.number]
     if not near:
         return None
-    rows = {one.number: one for one in viewed.dataset.read([number for _, number in near])}
+    return element("section", element("h2", "Neighbours"), _cells(viewed, near, renderer))
+
+
+def _cells(viewed: Viewed, shown: Sequence[tuple[int, str]], renderer: ValueRenderer) -> Markup:
+    """Show some records small, each with a link."""
+    rows = {one.number: one for one in viewed.dataset.read([number for number, _ in shown])}
     cells = []
-    for at, number in near:
+    for number, link in shown:
         one = rows.get(number)
         found = None if one is None or one.row is None else renderer.preview(number, one.values, 256)
         cells.append(
@@ -340,12 +388,12 @@ def _neighbours(
                 "a",
                 None if found is None else element("span", found.markup, class_="view"),
                 element("span", f"{number:,}", class_="number"),
-                href=address(links[at]),
+                href=address(link),
                 class_="cell near",
                 aria_label=f"Record {number:,}",
             )
         )
-    return element("section", element("h2", "Neighbours"), element("div", cells, class_="neighbours"))
+    return element("div", cells, class_="neighbours")
 
 
 def _raw(record: ShownRecord) -> Markup | None:

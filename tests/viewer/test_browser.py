@@ -96,6 +96,25 @@ def test_a_click_on_a_class_filters_and_back_takes_it_back(visiting):
     visitor.check()
 
 
+def test_a_class_is_found_among_many(visiting, viewing, tmp_path):
+    schema = rs.Schema({"label": rs.Label([f"kind {number}" for number in range(500)])})
+    with rs.write(tmp_path / "data", schema, shards=1) as writer:
+        writer.extend({"label": np.arange(1_000) % 400})
+    client = viewing(tmp_path / "data")
+    client.wait("/d/0/status", lambda status: status["findings"] is not None)
+    visitor = visiting(client)
+    find = visitor.page.get_by_label("Find a class of label")
+    find.fill("kind 39")
+    visitor.page.get_by_role("button", name=re.compile("^kind 399")).click()
+    visitor.count("2 of 1,000")
+    assert visitor.query == {"c.label": ["kind 399"]}
+    visitor.page.get_by_label("Find a class of label").fill("kind 499")
+    visitor.page.get_by_role("button", name=re.compile("^kind 499")).click()  # which no record has
+    visitor.count("2 of 1,000")
+    assert visitor.query == {"c.label": ["kind 399", "kind 499"]}
+    visitor.check()
+
+
 def test_dragging_over_a_histogram_filters(visiting):
     visitor = visiting()
     drawing = visitor.page.locator('.brush[data-feature="age"] svg').bounding_box()

@@ -23,6 +23,7 @@ from recordsmith.viewer.data.state import ViewState
 from recordsmith.viewer.pages.batches import SeenBatches
 from recordsmith.viewer.pages.cards import card, grid_shape, table_row
 from recordsmith.viewer.pages.compare_page import Comparisons
+from recordsmith.viewer.pages.facets import found_classes
 from recordsmith.viewer.pages.findings_page import batches_page, facts_page, findings_page
 from recordsmith.viewer.pages.frame import message_page
 from recordsmith.viewer.pages.grid_page import grid_page, side_part
@@ -204,6 +205,7 @@ class Server:
             ("/", self._grid),
             ("/cells", self._cells),
             ("/side", lambda _, viewed, state: _html(side_part(viewed, state, viewed.search(state).values))),
+            ("/classes", self._classes),
             ("/status", self._status),
             ("/complete", self._complete),
             ("/findings", self._findings),
@@ -276,6 +278,11 @@ class Server:
             else:
                 cells.append(card(record, position, link, viewed.renderer, viewed.dataset, state.size, named))
         return joined(cells)
+
+    def _classes(self, request: Request, viewed: ViewedDataset, state: ViewState) -> Response:
+        feature, text = request.query_params.get("feature", ""), request.query_params.get("find", "")[:200]
+        selected = viewed.search(state).values
+        return _html(found_classes(feature, text, viewed.dataset, viewed.examination, state, selected))
 
     def _status(self, _: Request, viewed: ViewedDataset, state: ViewState) -> Response:
         from starlette.responses import JSONResponse

@@ -287,6 +287,7 @@ async function refreshSide() {
     const text = await fetchText(`${base()}/side${asked}`);
     if (asked !== query()) return;
     const typed = $("#find-feature")?.value || "";
+    if (document.activeElement?.classList.contains("find-class") && document.activeElement.value) return;  // somebody types
     const focus = side.contains(document.activeElement) ? document.activeElement.title : null;
     const top = side.scrollTop;
     side.replaceChildren(...new DOMParser().parseFromString(text, "text/html").body.childNodes);
@@ -453,6 +454,18 @@ function findFeature(wanted) {
   for (const part of document.querySelectorAll(".facet")) part.hidden = !part.dataset.name.includes(wanted.trim().toLowerCase());
 }
 
+async function findClass(input) {
+  const rows = input.previousElementSibling;
+  const wanted = input.value.trim();
+  if (!wanted) { refreshSide(); return; }
+  const asked = new URLSearchParams(query());
+  asked.set("feature", input.dataset.feature);
+  asked.set("find", wanted);
+  let text;
+  try { text = await fetchText(`${base()}/classes?${asked}`); } catch { return; }
+  if (input.value.trim() === wanted) rows.innerHTML = text;
+}
+
 async function copyText(text, button) {
   try { await navigator.clipboard.writeText(text); button.textContent = "Copied"; }
   catch { button.textContent = "Not allowed"; }
@@ -505,6 +518,7 @@ addEventListener("input", (event) => {
   const target = event.target;
   if (target.id === "where") { clearTimeout(box.timer); box.timer = setTimeout(suggest, 120); }
   else if (target.id === "find-feature") findFeature(target.value);
+  else if (target.classList.contains("find-class")) { clearTimeout(box.classes); box.classes = setTimeout(() => findClass(target), 200); }
   else if (target.id === "search-text") {
     clearTimeout(box.search);
     box.search = setTimeout(() => go(changed({ q: target.value.trim() })), 450);

@@ -106,3 +106,32 @@ def test_what_was_decompressed_is_removed(tmp_path, monkeypatch):
     assert len(list(recovered.payloads())) == recovered.records > 0
     recovered.close()
     assert not list(tmp_path.glob(".recordsmith-*"))
+
+
+@pytest.fixture(scope="module")
+def client(viewing, pets):
+    return viewing(pets)
+
+
+def test_in_the_browser(visiting, viewing, folder):
+    """A person sees where the file is broken, goes to both sides of the damage, and learns why it was not compared."""
+    client = viewing(folder / "a.tfrecord", folder / "b.tfrecord")
+    client.wait("/d/0/status", lambda status: status["indexed"] and status["findings"] is not None)
+    visitor = visiting(client)
+    page = visitor.page
+    visitor.count("94 records")
+    visitor.count("1 damaged file")
+    page.get_by_role("link", name="record 40 after it").click()
+    page.get_by_text("The file is broken directly before this record").wait_for()
+    page.keyboard.press("ArrowLeft")
+    page.wait_for_selector("h1:has-text('Record 39')")
+    page.get_by_text("The file is broken directly after this record").wait_for()
+    page.get_by_role("link", name="Compare").click()
+    page.get_by_role("heading", name="These were not compared").wait_for()
+    said = page.get_by_role("alert").inner_text()
+    assert "A file is damaged" in said
+    assert "a.tfrecord" in said
+    assert "recordsmith repair" in said
+    page.get_by_role("link", name="Show this dataset and its damage").click()
+    page.get_by_role("note", name="Damage").wait_for()
+    visitor.check()

@@ -299,6 +299,7 @@ class Server:
             "indexed": viewed.dataset.indexed,
             "error": None if search.error is None else _error(search.error),
             "facts": _version(viewed, search),
+            "damaged": len({one.path for one in viewed.dataset.problems}),
             "phase": examination.phase,
             "share": round(examination.share, 4),
             "findings": None if report is None else len(report.findings),

@@ -117,3 +117,18 @@ def test_copies_are_side_by_side(viewing, tmp_path):
     assert numbers("D003") == [base + n for n in (5, 40, 42, 9, 41)]
     assert sorted(numbers("D004")) == sorted([base + 3, other + 1])
     assert numbers("D015") == [base + 7, base + 43]
+
+
+def test_in_the_browser(visiting):
+    """The page shows the records that a finding names, each a link, and leads to all of them."""
+    visitor = visiting()
+    page = visitor.page
+    page.get_by_role("link", name="Findings").click()
+    block = page.locator("details.finding", has_text="cannot be decoded")
+    assert block.get_by_role("link", name="Record 61").is_visible()
+    block.get_by_role("link", name="Show all its records").click()
+    visitor.count("2 of 400")
+    page.get_by_role("link", name="Finding V008.0: show all again").click()
+    visitor.count("400 records")
+    assert [one for one in visitor.said if "422" not in one] == []  # of the images that cannot be decoded
+    assert visitor.elsewhere == []

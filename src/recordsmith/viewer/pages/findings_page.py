@@ -12,6 +12,7 @@ from recordsmith.rules import Finding
 from recordsmith.viewer.data.finding_records import condition_of
 from recordsmith.viewer.data.state import ViewState
 from recordsmith.viewer.pages.batches import SeenBatches
+from recordsmith.viewer.pages.cards import small_cells
 from recordsmith.viewer.pages.frame import Viewed, whole_page
 from recordsmith.viewer.pages.values import address
 from recordsmith.wording.markup import Child, Markup, element, joined
@@ -21,6 +22,7 @@ from recordsmith.wording.visible_text import clipped
 __all__ = ["batches_page", "facts_page", "findings_page"]
 
 _MOST_FINDINGS = 200
+_MOST_NAMED = 6
 
 
 def findings_page(viewed: Viewed, every: Sequence[Viewed]) -> str:
@@ -33,9 +35,7 @@ def findings_page(viewed: Viewed, every: Sequence[Viewed]) -> str:
     else:
         shown = report.findings[:_MOST_FINDINGS]
         blocks = [
-            finding_block(
-                one, report.rules.get(one.code), report.images, open_=place < 8, beside=_records_link(viewed, one)
-            )
+            finding_block(one, report.rules.get(one.code), (), open_=place < 8, beside=_records(viewed, one))
             for place, one in enumerate(shown)
         ]
         state = report.findings[0].severity.value if report.findings else "none"
@@ -63,28 +63,31 @@ def findings_page(viewed: Viewed, every: Sequence[Viewed]) -> str:
     )
 
 
-def _records_link(viewed: Viewed, finding: Finding) -> Markup | None:
-    """Return the link to all records of a finding; where that is impossible, to those that it names, which it says."""
+def _records(viewed: Viewed, finding: Finding) -> list[Child]:
+    """Return the records that a finding names, and the link to all of them; where they are not known, it says so."""
     examination = viewed.examination
     condition = condition_of(finding, viewed.dataset.types)
     key = examination.key_of(finding)
+    named = examination.records_of(key) or []
+    links = [(number, f"{viewed.base}/r/{number}") for number in named[:_MOST_NAMED]]
+    parts: list[Child] = [small_cells(viewed.dataset, links, viewed.renderer) if links else None]
     if condition is not None:
-        state = ViewState(where=condition)
-        return element(
-            "p", _button(viewed, "Show all its records", state), " ", element("code", clipped(condition, 200))
+        parts.append(
+            element(
+                "p",
+                _button(viewed, "Show all its records", ViewState(where=condition)),
+                " ",
+                element("code", clipped(condition, 200)),
+            )
         )
-    if examination.finder_of(key) is not None:
-        return element("p", _button(viewed, "Show all its records", ViewState(finding=key)))
-    records = examination.records_of(key)
-    if not records:
-        return None
-    words = "Show the record" if len(records) == 1 else f"Show {len(records):,} records"
-    said = (
-        " These are the ones that it names; which others there are is not known."
-        if finding.count > len(records)
-        else ""
-    )
-    return element("p", _button(viewed, words, ViewState(finding=key)), element("small", said))
+    elif examination.finder_of(key) is not None:
+        parts.append(element("p", _button(viewed, "Show all its records", ViewState(finding=key))))
+    elif named:
+        words = "Show the record" if len(named) == 1 else f"Show {len(named):,} records"
+        some = " These are the ones that it names; which others there are is not known."
+        said = element("small", some) if finding.count > len(named) else None
+        parts.append(element("p", _button(viewed, words, ViewState(finding=key)), said))
+    return parts
 
 
 def _button(viewed: Viewed, words: str, state: ViewState) -> Markup:

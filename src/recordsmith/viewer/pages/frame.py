@@ -10,7 +10,7 @@ from recordsmith.viewer.data.examination import Examination
 from recordsmith.viewer.data.likeness import Likeness
 from recordsmith.viewer.data.opened import OpenedDataset
 from recordsmith.viewer.data.program import ProgramReport
-from recordsmith.viewer.pages.values import address
+from recordsmith.viewer.pages.values import ValueRenderer, address
 from recordsmith.wording.markup import Child, Markup, element
 from recordsmith.wording.visible_text import clipped
 
@@ -51,6 +51,10 @@ class Viewed(Protocol):
     @property
     def program(self) -> ProgramReport | None:
         """The program that is shown beside it."""
+
+    @property
+    def renderer(self) -> ValueRenderer:
+        """Renders its values."""
 
     @property
     def likeness(self) -> Likeness:

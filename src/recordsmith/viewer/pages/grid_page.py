@@ -127,7 +127,7 @@ def _toolbar(viewed: Viewed, state: ViewState, layout: str) -> Markup:
                 _size_link(state, size, words, name)
                 for size, words, name in (("s", "S", "Small"), ("", "M", "Medium"), ("l", "L", "Large"))
             ],
-            class_="switch",
+            class_="switch sizes",
             role="group",
             aria_label="Size of the cards",
         )

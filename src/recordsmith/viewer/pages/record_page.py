@@ -14,6 +14,7 @@ from recordsmith.query.overview import FeatureOverview
 from recordsmith.report.html.findings_part import finding_block
 from recordsmith.viewer.data.opened import OpenedDataset, ShownRecord
 from recordsmith.viewer.data.state import ViewState
+from recordsmith.viewer.pages.cards import small_cells
 from recordsmith.viewer.pages.facets import histogram_drawing, type_text
 from recordsmith.viewer.pages.frame import Viewed, whole_page
 from recordsmith.viewer.pages.values import ValueRenderer, address, hex_dump
@@ -310,7 +311,7 @@ def similar_part(viewed: Viewed, record: ShownRecord, renderer: ValueRenderer, *
         some = likeness.compared < viewed.dataset.records
         said = f"Compared {likeness.said}" + (f", among the first {likeness.compared:,} records." if some else ".")
         content = [
-            _cells(viewed, [(n, f"{viewed.base}/r/{n}") for n in near[:_MOST_SIMILAR]], renderer)
+            small_cells(viewed.dataset, [(n, f"{viewed.base}/r/{n}") for n in near[:_MOST_SIMILAR]], renderer)
             if near
             else element("p", "No other record looks like this one.", class_="note"),
             element(
@@ -373,27 +374,7 @@ def _neighbours(
     near = [(number, links[at]) for at, number in around if number != record.number]
     if not near:
         return None
-    return element("section", element("h2", "Neighbours"), _cells(viewed, near, renderer))
-
-
-def _cells(viewed: Viewed, shown: Sequence[tuple[int, str]], renderer: ValueRenderer) -> Markup:
-    """Show some records small, each with a link."""
-    rows = {one.number: one for one in viewed.dataset.read([number for number, _ in shown])}
-    cells = []
-    for number, link in shown:
-        one = rows.get(number)
-        found = None if one is None or one.row is None else renderer.preview(number, one.values, 256)
-        cells.append(
-            element(
-                "a",
-                None if found is None else element("span", found.markup, class_="view"),
-                element("span", f"{number:,}", class_="number"),
-                href=address(link),
-                class_="cell near",
-                aria_label=f"Record {number:,}",
-            )
-        )
-    return element("div", cells, class_="neighbours")
+    return element("section", element("h2", "Neighbours"), small_cells(viewed.dataset, near, renderer))
 
 
 def _raw(record: ShownRecord) -> Markup | None:

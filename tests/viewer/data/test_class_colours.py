@@ -24,8 +24,17 @@ def test_the_style_has_the_colours_that_masks_have():
 def test_the_first_classes_differ_and_then_colours_repeat(declared):
     names = [f"class {number}" for number in range(30)]
     colours = ClassColours(lambda _: names if declared else ())
+    assert colours.of("other", "3") == 3  # a number has the colour of its own
     assert [colours.of("label", name) for name in names] == [number % 12 for number in range(30)]
     assert [colours.of("label", name) for name in names] == [number % 12 for number in range(30)]  # and stay
+
+
+def test_a_text_has_the_colour_of_the_class_of_that_name():
+    names = ("circle", "square")
+    colours = ClassColours(lambda feature: names if feature == "label" else (), lambda: names)
+    assert [colours.of("objects/name", one) for one in ("star", "square", "circle", "cross")] == [2, 1, 0, 3]
+    assert colours.of("class/text", "star") == 2  # in all features
+    assert [colours.of("label", one) for one in names] == [0, 1]
 
 
 def test_a_million_classes_take_little_memory():

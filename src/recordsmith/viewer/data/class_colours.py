@@ -1,7 +1,7 @@
 """The colours of classes: the same for a class wherever it is shown, in boxes, masks, bars and chips.
 
-The first classes of a feature have different colours, in the order of their numbers; after that colours repeat. Classes
-that nobody declared get theirs in the order in which they are shown.
+The first classes of a label have different colours, in the order of their numbers; after that colours repeat. Texts of
+other features have the colour of the class with the same name, or get one in the order in which they are shown.
 """
 
 from __future__ import annotations
@@ -16,29 +16,37 @@ PALETTE = (
     *((255, 92, 122), (61, 220, 151), (90, 177, 255), (255, 210, 63), (199, 146, 234), (255, 159, 90)),
     *((79, 224, 224), (247, 138, 224), (163, 198, 68), (176, 137, 104), (141, 153, 255), (255, 179, 167)),
 )
-_MOST_KEPT = 10_000  # undeclared classes of a feature; the next ones share one colour
+_MOST_DECLARED = 1_000 * len(PALETTE)  # classes whose names are looked up
+_MOST_KEPT = 10_000  # undeclared classes; the next ones share one colour
 
 
 class ClassColours:
     """The number of the colour of each class.
 
-    >>> colours = ClassColours(lambda feature: ("cat", "dog") if feature == "label" else ())
-    >>> colours.of("label", "dog"), colours.of("name", "x"), colours.of("name", "y"), colours.of("class", "13")
-    (1, 0, 1, 1)
+    Args:
+        names: returns the declared classes of a feature; none, if it is not a label.
+        usual: returns the declared classes that other features are likely to name too.
+
+    >>> cats = ("cat", "dog")
+    >>> colours = ClassColours(lambda feature: cats if feature == "label" else (), lambda: cats)
+    >>> colours.of("label", "dog"), colours.of("boxes", "dog"), colours.of("boxes", "x"), colours.of("class", "13")
+    (1, 1, 2, 1)
     """
 
-    def __init__(self, names: Callable[[str], Sequence[str]]) -> None:
+    def __init__(self, names: Callable[[str], Sequence[str]], usual: Callable[[], Sequence[str]] = tuple) -> None:
         self._names = names
-        self._numbers: dict[str, dict[str, int]] = {}
+        self._usual = usual
+        self._numbers: dict[str, dict[str, int]] = {}  # under "": of all features without declared classes
         self._lock = threading.Lock()
 
     def of(self, feature: str, text: str) -> int:
         """Return the colour of a class of a feature, by its name, or by its number if it has no name."""
         with self._lock:
-            numbers = self._numbers.get(feature)
-            if numbers is None:
-                declared = self._names(feature)[: len(PALETTE) * 1_000]
-                numbers = self._numbers[feature] = {name: number for number, name in enumerate(declared)}
+            if feature not in self._numbers and (declared := self._names(feature)):
+                self._numbers[feature] = _numbered(declared)
+            if "" not in self._numbers:
+                self._numbers[""] = _numbered(self._usual())
+            numbers = self._numbers[feature if feature in self._numbers else ""]
             number = numbers.get(text)
             if number is None:
                 is_number = text.isdecimal() and len(text) < 10
@@ -46,3 +54,7 @@ class ClassColours:
                 if not is_number and number < _MOST_KEPT:
                     numbers[text] = number
         return number % len(PALETTE)
+
+
+def _numbered(names: Sequence[str]) -> dict[str, int]:
+    return {name: number for number, name in enumerate(names[:_MOST_DECLARED])}

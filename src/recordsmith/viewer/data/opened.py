@@ -106,7 +106,7 @@ class OpenedDataset:
         self._compressed = CompressedShards(verify=True, budget=_COMPRESSED_BYTES)
         self._damaged: tuple[str, list[bytes]] = ("", [])
         self._recovered: dict[str, RecoveredFile] = {}
-        self.colours = ClassColours(self.class_names)
+        self.colours = ClassColours(self.class_names, self._usual_classes)
         self._vocabularies: dict[str, Sequence[str]] = {}
         self._rows: OrderedDict[int, tuple[ShownRecord, int]] = OrderedDict()
         self._row_bytes = 0
@@ -176,6 +176,9 @@ class OpenedDataset:
         feature = self.types.get(name)
         feature = feature.feature if isinstance(feature, Steps) else feature
         return feature.names if isinstance(feature, Label) else ()
+
+    def _usual_classes(self) -> Sequence[str]:
+        return next((names for name in self.types if (names := self.class_names(name))), ())
 
     def value_names(self, name: str) -> Sequence[str]:
         """What the numbers of a feature stand for: the names of its classes, or the words of its vocabulary."""

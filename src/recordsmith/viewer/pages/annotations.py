@@ -22,7 +22,7 @@ from recordsmith.viewer.data.class_colours import ClassColours
 from recordsmith.wording.markup import Markup, element
 from recordsmith.wording.visible_text import clipped
 
-__all__ = ["Overlay", "is_class_name", "overlay_markup", "overlay_of"]
+__all__ = ["Overlay", "is_box_name", "is_class_name", "overlay_markup", "overlay_of"]
 
 _MOST_BOXES = 300
 _BOX_NAMES = ("bbox", "bboxes", "boxes", "box", "objects/bbox", "gt_boxes")
@@ -197,6 +197,11 @@ def _masks(values: Mapping[str, Any], size: tuple[int, int], used: set[str]) -> 
                 found.append((name, place))
                 used.add(name)
     return found
+
+
+def is_box_name(name: str) -> bool:
+    """Whether a feature is called as those are that have boxes."""
+    return _is_called(name, _BOX_NAMES)
 
 
 def is_class_name(name: str) -> bool:

@@ -15,7 +15,7 @@ from recordsmith.columns import SparseRow
 from recordsmith.images import ImageHeader, read_header
 from recordsmith.viewer.data.class_colours import ClassColours
 from recordsmith.viewer.data.media import playable, raw_pixels, square_side
-from recordsmith.viewer.pages.annotations import Overlay, overlay_markup, overlay_of
+from recordsmith.viewer.pages.annotations import Overlay, is_box_name, overlay_markup, overlay_of
 from recordsmith.wording.markup import Markup, element, joined
 from recordsmith.wording.numbers import bytes_text, count_text, number_text
 from recordsmith.wording.visible_text import clipped, printable_lines
@@ -352,7 +352,7 @@ class ValueRenderer:
     def _full_numbers(
         self, number: int, name: str, value: np.ndarray[Any, Any], values: Mapping[str, Any], names: Sequence[str]
     ) -> Markup:
-        drawn = None if names else self.drawing(number, name, value)
+        drawn = None if names or is_box_name(name) else self.drawing(number, name, value)
         shown = self.player(number, name, value, values) or drawn
         flat = value.reshape(-1)
         texts = [

@@ -29,9 +29,8 @@ from recordsmith.storage.objects.s3_uploads import UnfinishedUploads
 from recordsmith.storage.objects.store_failures import denied, failed, is_missing, is_passing, missing, reason
 from recordsmith.storage.objects.store_settings import Settings, settings_for
 
-__all__ = ["SCHEMES", "ObstoreFolder", "time_limit"]
+__all__ = ["ObstoreFolder", "time_limit"]
 
-SCHEMES = frozenset({"s3", "s3a", "gs", "az", "azure", "abfs", "abfss", "adl", "http", "https"})
 
 Result = TypeVar("Result")
 

@@ -254,15 +254,10 @@ def test_the_features_open_over_the_grid_on_a_phone(visiting):
 
 def test_everything_that_can_be_used_has_a_name(visiting):
     visitor = visiting()
-    for path in ("/d/0/", "/d/0/r/4", "/d/0/findings"):
+    for path in ("/d/0/", "/d/0/r/4", "/d/0/findings", "/d/0/?like=4", "/d/0/facts", "/compare"):
         visitor.go(path)
         visitor.page.wait_for_load_state("networkidle")
-        nameless = visitor.page.evaluate(
-            "() => [...document.querySelectorAll('a, button, input, select, [role=img], img')].filter(one => "
-            "!(one.getAttribute('aria-label') || one.textContent.trim() || one.alt !== undefined || "
-            "one.labels?.length)).map(one => one.outerHTML.slice(0, 100))"
-        )
-        assert nameless == [], path
+        assert visitor.nameless() == [], path
 
 
 def test_hostile_data_runs_nothing(visiting, viewing, tmp_path):

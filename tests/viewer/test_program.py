@@ -84,3 +84,15 @@ def test_a_finding_leads_to_the_records_of_its_feature(visiting):
     assert visitor.query == {"where": ["`age` is not missing"]}
     assert visitor.page.locator(".facet:target .name").inner_text() == "age"
     visitor.check()
+
+
+def test_the_page_fits_a_phone_and_everything_on_it_has_a_name(visiting):
+    visitor = visiting(viewport={"width": 400, "height": 800})
+    visitor.go("/d/0/program")
+    visitor.page.wait_for_load_state("networkidle")
+    assert visitor.page.evaluate("document.documentElement.scrollWidth") <= 400
+    assert visitor.nameless() == []
+    for name in ("Records", "Findings", "Overview", "Program"):
+        box = visitor.page.get_by_role("navigation").get_by_role("link", name=name).bounding_box()
+        assert 0 <= box["x"] <= 400 - box["width"], name
+    visitor.check()

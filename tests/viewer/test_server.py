@@ -309,3 +309,12 @@ def test_raw_pixels_are_shown_where_a_feature_says_their_shape(viewing, tmp_path
     made = client.get("/d/0/media/0?f=image/encoded&kind=heat")
     assert np.array_equal(decode_image(made.body), pixels)
     assert client.get("/d/0/media/1?f=image/encoded&kind=heat").status == 422  # another number of bytes
+
+
+def test_numbers_are_all_given_or_none(client, monkeypatch):
+    wrong = client.get("/d/0/records.txt?where=nothing+%3D%3D+1")
+    assert (wrong.status, "There is no feature" in wrong.text) == (422, True)
+    monkeypatch.setattr("recordsmith.viewer.data.searching._MOST_NUMBERS", 10)
+    many = client.get("/d/0/records.txt?where=age+>+-3")
+    assert (many.status, "more than can be listed" in many.text) == (422, True)
+    assert client.get("/d/0/records.txt?where=age+>+-3+and+weight+%3C+0.35").text.split() == ["0", "1", "2", "3"]

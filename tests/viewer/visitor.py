@@ -43,3 +43,12 @@ class Visitor:
     def check(self) -> None:
         assert self.said == []
         assert self.elsewhere == []
+
+    def nameless(self) -> list[str]:
+        """What can be used or seen on the page, and has no name that a screen reader could read."""
+        found: list[str] = self.page.evaluate(
+            "() => [...document.querySelectorAll('a, button, input, select, [role=img], img')].filter(one => "
+            "!(one.getAttribute('aria-label') || one.textContent.trim() || one.alt !== undefined || "
+            "one.labels?.length)).map(one => one.outerHTML.slice(0, 100))"
+        )
+        return found

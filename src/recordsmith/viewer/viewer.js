@@ -567,14 +567,16 @@ function goToRecord() {
   if (wanted && Number.isInteger(position) && position >= 0 && position < state.grid.count) state.grid.go(position, true);
 }
 
-addEventListener("error", (event) => {
-  const image = event.target;
-  if (!(image instanceof HTMLImageElement) || image.classList.contains("mask")) { if (image.remove && image instanceof HTMLImageElement) image.remove(); return; }
+function showBroken(image) {
+  if (image.classList.contains("mask")) { image.remove(); return; }
   const words = document.createElement("span");
   words.className = "broken";
   words.textContent = "This image cannot be decoded.";
   image.replaceWith(words);
-}, true);
+}
+addEventListener("error", (event) => { if (event.target instanceof HTMLImageElement) showBroken(event.target); }, true);
+// Those that failed before this script was there; not those that are not loaded yet.
+for (const image of [...document.images]) if (image.complete && image.getAttribute("src") && !image.naturalWidth) showBroken(image);
 
 // --- parts of a page that arrive later ---
 

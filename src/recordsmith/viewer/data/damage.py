@@ -74,14 +74,13 @@ class RecoveredFile:
     @classmethod
     def of(cls, path: str) -> RecoveredFile | None:
         """Look for the readable records of a file; None if that takes too much time or space."""
-        if is_ranged(path) or file_size(path) > _LARGEST_FILE:
-            return None
         stack = contextlib.ExitStack()
         try:
-            return cls(path, stack.enter_context(look_at(path, limit=_LARGEST_INFLATED)), stack)
+            if not is_ranged(path) and file_size(path) <= _LARGEST_FILE:
+                return cls(path, stack.enter_context(look_at(path, limit=_LARGEST_INFLATED)), stack)
         except (RecordsmithError, OSError):
-            stack.close()
-            return None
+            stack.close()  # what is wrong, the indexing has said
+        return None
 
     def close(self) -> None:
         """Remove what was decompressed."""

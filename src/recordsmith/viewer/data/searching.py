@@ -104,6 +104,11 @@ class Search:
         """Whether the count is final."""
         return self._dataset.indexed if self._all else self.done
 
+    @property
+    def stopped(self) -> bool:
+        """Whether it ended before it was done."""
+        return self._stopped
+
     def stop(self) -> None:
         """End the work in the background."""
         self._stopped = True

@@ -12,15 +12,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bench import targets
+from bench.measuring.workers import PROJECT, PeerFailedError
 from bench.remote.contract import LOADERS
 from bench.remote.recordsmith_remote import FILES
 from bench.remote.servers import object_store, slow_network
-from bench.results import Figure, Outcome, Section, times_faster
-from bench.workers import PROJECT, PeerFailedError
+from bench.reporting import targets
+from bench.reporting.results import Figure, Outcome, Section, times_faster
 
 if TYPE_CHECKING:
-    from bench.store import StoredDataset
+    from bench.data.store import StoredDataset
     from bench.tasks.context import Context
 
 METHOD = (

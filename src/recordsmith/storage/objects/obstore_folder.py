@@ -11,6 +11,7 @@ it is tried again.
 
 from __future__ import annotations
 
+import logging
 import os
 import random
 import time
@@ -30,6 +31,8 @@ from recordsmith.storage.objects.store_failures import denied, failed, is_missin
 from recordsmith.storage.objects.store_settings import Settings, settings_for
 
 __all__ = ["ObstoreFolder", "time_limit"]
+
+_LOG = logging.getLogger("recordsmith")
 
 
 Result = TypeVar("Result")
@@ -259,6 +262,8 @@ class ObstoreFolder(ObjectFolder):
                     found = reason(error, self._settings.secrets())
                     tried = f"tried for {spent:.0f} of {limit:g} seconds"
                     raise failed(found, self.shown(key), tried=tried) from None
+                found = reason(error, self._settings.secrets())
+                _LOG.info("%s: %s; trying again in %.1f s", self.shown(key), found, pause)
                 time.sleep(pause)
 
     def _condition_failed(self, key: str) -> ConditionFailedError:

@@ -10,6 +10,7 @@ import sys
 import zlib
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 from urllib.parse import parse_qs, quote, urlsplit
 
 import numpy as np
@@ -155,8 +156,10 @@ def test_a_million_classes(tmp_path, declared):
     command = [sys.executable, "-m", "recordsmith", "view", str(tmp_path / "d"), "--no-browser"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
         try:
+            assert process.stdout is not None
             link = urlsplit(process.stdout.readline().strip())
-            client = Client(SimpleNamespace(port=link.port, token=parse_qs(link.query)["token"][0]))
+            told: Any = SimpleNamespace(port=link.port, token=parse_qs(link.query)["token"][0])
+            client = Client(told)
             client.wait("/d/0/status", lambda status: status["findings"] is not None)
             for page in PAGES:
                 assert len(client.get(page).body) < 1_000_000, page
@@ -165,6 +168,7 @@ def test_a_million_classes(tmp_path, declared):
             if declared:
                 assert "class 999999" in client.get("/d/0/classes?feature=label&find=99999").text
             peak = re.search(r"VmHWM:\s+(\d+) kB", Path(f"/proc/{process.pid}/status").read_text())
+            assert peak is not None
             assert int(peak[1]) < 700_000
         finally:
             process.send_signal(signal.SIGINT)

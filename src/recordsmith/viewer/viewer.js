@@ -251,7 +251,7 @@ function showCount(status) {
   else if (!status.done && status.indexed) notes.push("sorting …");
   if (status.damaged) notes.push(status.damaged === 1 ? "1 damaged file" : `${number.format(status.damaged)} damaged files`);
   if (status.phase) notes.push(`${status.phase}${status.share ? ` ${Math.floor(100 * status.share)} %` : " …"}`);
-  box.replaceChildren(`${words} ${status.found === 1 ? "record" : "records"}`);
+  box.replaceChildren(`${words} ${(status.filtered ? status.total : status.found) === 1 ? "record" : "records"}`);
   if (notes.length) { const small = document.createElement("small"); small.className = "busy"; small.textContent = notes.join(", "); box.append(small); }
 }
 

@@ -25,6 +25,11 @@ from recordsmith.rules import Finding, Location, Rule, Severity
 __all__ = ["Program", "analyse", "is_dropped"]
 
 _FAR = 12  # lines between two edits past which they are not shown in one piece
+# What a file mentions that trains, or has to do with its data. Of any other file, imports are not followed.
+_CONCERNED = (
+    r"tensorflow|torch|keras|sklearn|\bjax|tfrecord|recordsmith|transformers|lightning|dataset|data_?loader|train"
+    r"|\.fit\(|numpy|pandas"
+)
 _TRAINING_NAME = re.compile(r"(^|_)(train|training|trn)", re.IGNORECASE)
 _TESTING_NAME = re.compile(r"(^|_)(val|valid|validation|test|testing|eval|evaluation|dev|holdout|infer)", re.IGNORECASE)
 
@@ -140,7 +145,7 @@ class Program:
         if pipeline.source.kind == "torch" and pipeline.source.call is not None:
             within = [name for name in reversed(pipeline.source.call.within) if "load" in name]
         hooks = [name for name in within if name.endswith("_dataloader")]  # of Lightning: they say it best
-        for name in (*hooks, *pipeline.all_names, *within):
+        for name in map(_with_underscores, (*hooks, *pipeline.all_names, *within)):
             if _TESTING_NAME.search(name) and _TRAINING_NAME.search(name):
                 continue  # as `train_and_evaluate`, or `eval_train_loader`: training data that is evaluated
             if _TESTING_NAME.search(name):
@@ -271,7 +276,7 @@ class Program:
 
 def analyse(source: SourceFile, *, folder: str | None = None, data: DatasetFacts | None = None) -> Program:
     """Follow a module; `folder` is where the modules are that it may import."""
-    interpreter = ProjectInterpreter(folder)
+    interpreter = ProjectInterpreter(folder, follows_imports=source.mentions(_CONCERNED))
     cut_short = False
     try:
         interpreter.run(source.tree)
@@ -294,6 +299,11 @@ def analyse(source: SourceFile, *, folder: str | None = None, data: DatasetFacts
         instances=interpreter.objects,
         modules=interpreter.sources,
     )
+
+
+def _with_underscores(name: str) -> str:
+    """A name as most programs write it: `dataLoaderVal` becomes `data_Loader_Val`."""
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name)
 
 
 def _without_body(node: ast.AST) -> ast.AST:

@@ -16,6 +16,7 @@ from recordsmith.errors import RecordsmithError
 __all__ = ["ProjectInterpreter"]
 
 _MOST_MODULES = 40
+_MOST_STEPS = 20_000  # that the program and the modules that it imports may take before no more imports are followed
 _MOST_FOLDERS_ABOVE = 6
 _ROOT_MARKS = (".git", ".hg", "pyproject.toml", "setup.py", "setup.cfg")
 # A folder of the project may be called like one of these; the import still means the library.
@@ -36,9 +37,10 @@ class ProjectInterpreter(Interpreter):
     'tensorflow.data'
     """
 
-    def __init__(self, folder: str | None) -> None:
+    def __init__(self, folder: str | None, *, follows_imports: bool = True) -> None:
         super().__init__()
         self.folder = folder
+        self.follows_imports = follows_imports
         self.modules: dict[str, Module | None] = {}
         self.sources: list[SourceFile] = []  # the files of these modules
 
@@ -85,7 +87,8 @@ class ProjectInterpreter(Interpreter):
         return os.path.normpath(os.path.join(folder, os.path.relpath(path, folder)))
 
     def _followed(self, path: str) -> Module | None:
-        if path in self.modules or len(self.modules) > _MOST_MODULES:
+        spent = len(self.modules) > _MOST_MODULES or self.steps > _MOST_STEPS or not self.follows_imports
+        if path in self.modules or spent:
             return self.modules.get(path)
         self.modules[path] = None
         status = os.stat(path)

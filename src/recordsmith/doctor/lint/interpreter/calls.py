@@ -145,7 +145,7 @@ class Calls(Machine):
         self._hand_over(made)
         return made
 
-    def method(  # noqa: C901 - one for each kind of value
+    def method(  # noqa: C901, PLR0911, PLR0912 - one for each kind of value
         self, receiver: Value, name: str, arguments: Arguments, node: ast.Call, scope: Scope
     ) -> Value:
         """Return what a method of a value gives."""
@@ -156,6 +156,8 @@ class Calls(Machine):
                 return join([(guards, self.method(one, name, arguments, node, scope)) for guards, one in options])
             case Pipeline():
                 return dataset_method(self, receiver, name, arguments, node)
+            case Object() if name == "__call__":
+                return self.apply(receiver, arguments, node, scope)
             case Object() | ProgramClass():
                 member = self.attribute(receiver, name, node.func)
                 if isinstance(member, Function | ProgramClass | Choice | Object | Call):
@@ -340,6 +342,8 @@ class Calls(Machine):
             else:
                 default = self.evaluate(defaults[name], function.scope) if name in defaults else None
                 value = self._parameter(name, default, annotations[name], function.scope)
+            if isinstance(value, Pipeline) and not value.names:
+                value.names.append(name)  # it was made in the call, and has no other name
             scope.names[name] = value
         if signature.vararg is not None:
             rest = given[len(names) :]

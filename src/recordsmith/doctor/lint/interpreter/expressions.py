@@ -200,8 +200,8 @@ class Expressions(Machine):
                 return entries[key]
             case Many(member=member), Literal(value=int()):
                 return member
-            case Many(), Slice():
-                return base
+            case Many(member=member), Slice():
+                return Many(member, (Item(base, index, node=node),), node=node)
             case Parameter(name=name, annotation=str() as kind), Literal() | Unknown() if kind.startswith("list["):
                 return Parameter(name, annotation=kind[5:-1], node=node)
             case Call(name=name), Literal(value=key) if name in ("tensorflow_datasets.load", ".as_dataset"):

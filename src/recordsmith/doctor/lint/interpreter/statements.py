@@ -263,7 +263,7 @@ class Statements(Machine):
             if continues:
                 scope.merge(None, scope.branch(None, holds=True), inner)
 
-    def bind(self, target: ast.expr, value: Value, scope: Scope) -> None:  # noqa: C901 - one for each target
+    def bind(self, target: ast.expr, value: Value, scope: Scope) -> None:  # noqa: C901, PLR0912 - one for each target
         """Assign."""
         match target:
             case ast.Name(id=name):
@@ -291,7 +291,10 @@ class Statements(Machine):
                 filled = filled_list(changed, "extend") if isinstance(index, ast.Slice) else None
                 if filled is not None:
                     self.call(filled, changed, Arguments((value,)), _as_call(target, base))
-                set_item(changed, self.evaluate(index, scope), value, certain=not self.open_branches)
+                place = self.evaluate(index, scope)
+                set_item(changed, place, value, certain=not self.open_branches)
+                if isinstance(changed, Call):  # a table or an array
+                    self.calls.append(Call(".__setitem__", changed, (place, value), node=target))
 
     def _unpack(self, targets: list[ast.expr], value: Value, scope: Scope) -> None:
         known = value.members if isinstance(value, Group) else None
@@ -317,9 +320,12 @@ def _as_call(target: ast.expr, function: ast.expr) -> ast.Call:
 def _as_load(target: ast.expr) -> ast.expr:
     match target:
         case ast.Name(id=name):
-            return ast.copy_location(ast.Name(name, ast.Load()), target)
+            made: ast.expr = ast.Name(name, ast.Load())
         case ast.Attribute(value=value, attr=name):
-            return ast.copy_location(ast.Attribute(value, name, ast.Load()), target)
+            made = ast.Attribute(value, name, ast.Load())
         case ast.Subscript(value=value, slice=index):
-            return ast.copy_location(ast.Subscript(value, index, ast.Load()), target)
-    return target
+            made = ast.Subscript(value, index, ast.Load())
+        case _:
+            return target
+    made.source, made.parent = getattr(target, "source", None), getattr(target, "parent", None)  # type: ignore[attr-defined]
+    return ast.copy_location(made, target)

@@ -30,6 +30,7 @@ _FLAGS = {
     "six.PY3": True,
     "six.PY2": False,
 }
+_SHARES = {"random.random", "numpy.random.rand", "numpy.random.random", "torch.rand"}  # draws between 0 and 1
 
 
 def truth_of(value: Value) -> bool | None:
@@ -73,12 +74,23 @@ def compare(operator: str, left: Value, right: Value) -> bool | None:
         something = isinstance(left, Function | ProgramClass | Object | Group | Table | Pipeline | Symbol)
         something |= isinstance(left, Call) and left.name.rpartition(".")[2][:1].isupper()  # an instance of its class
         return (operator in ("IsNot", "NotEq")) if something else None
+    if isinstance(left, Call) and left.name in _SHARES and isinstance(right, Literal) and not right.default:
+        return _compare_share(operator, right.value)
     if isinstance(left, Literal) and isinstance(right, Table) and operator in ("In", "NotIn"):
         return (left.value in right.entries) == (operator == "In") if right.complete else None
     if isinstance(left, Literal) and isinstance(right, Group) and operator in ("In", "NotIn"):
         known = [one.value for one in right.members if isinstance(one, Literal)]
         return (left.value in known) == (operator == "In") if len(known) == len(right.members) else None
     return None
+
+
+def _compare_share(operator: str, bound: object) -> bool | None:
+    """Decide `random.random() < bound` for a bound that no draw between 0 and 1 passes, or that every draw does."""
+    if not isinstance(bound, int | float) or operator not in ("Lt", "LtE", "Gt", "GtE") or 0 < bound < 1:
+        return None
+    if bound == 0 and operator in ("LtE", "Gt"):
+        return operator == "Gt"
+    return (bound >= 1) == (operator in ("Lt", "LtE"))
 
 
 def _compare_symbols(left: str, right: str, *, positive: bool) -> bool | None:

@@ -10,6 +10,7 @@ and what is not understood becomes `Unknown`, about which no rule may say anythi
 from __future__ import annotations
 
 import ast
+import collections
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -371,9 +372,9 @@ def walk(value: Value | None, limit: int = 2000) -> Iterator[Value]:
     ['Item', 'Unknown', 'Literal']
     """
     seen: set[int] = set()
-    waiting = [] if value is None else [value]
+    waiting = collections.deque(() if value is None else (value,))
     while waiting and len(seen) < limit:
-        one = waiting.pop(0)
+        one = waiting.popleft()
         if id(one) not in seen:
             seen.add(id(one))
             yield one

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 from collections.abc import Iterator
 
 from recordsmith.doctor.lint.interpreter.values import Call
@@ -29,14 +30,15 @@ def function_of(node: ast.AST) -> ast.AST | None:
     return parent
 
 
-def _own_loops(node: ast.AST) -> list[ast.AST]:
+@functools.lru_cache(maxsize=16384)
+def _own_loops(node: ast.AST) -> tuple[ast.AST, ...]:
     found: list[ast.AST] = []
     for parent, child in enclosing(node):
         if isinstance(parent, ast.For | ast.AsyncFor) and (child is parent.iter or child in parent.orelse):
             continue
         if isinstance(parent, _LOOPS):
             found.append(parent)
-    return found[::-1]
+    return tuple(found[::-1])
 
 
 def loops_around(call: Call) -> tuple[ast.AST, ...]:

@@ -129,7 +129,7 @@ def own_statistics(value: Value) -> Operation | None:
     statistics = [one for one in walk(right, 40) if isinstance(one, Call) and _STATISTIC.fullmatch(one.name)]
     if not statistics or isinstance(inner, Literal):
         return None
-    of_itself = all((one.receiver or one.argument(0)) is inner for one in statistics)
+    of_itself = all(is_alike(one.receiver or one.argument(0), inner) for one in statistics)
     return value if of_itself else None
 
 

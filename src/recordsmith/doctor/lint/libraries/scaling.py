@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import math
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from recordsmith.doctor.lint.interpreter.loops import pipelines_in
 from recordsmith.doctor.lint.interpreter.values import (
@@ -25,7 +24,9 @@ from recordsmith.doctor.lint.libraries.arrays import dtype_named
 from recordsmith.doctor.lint.libraries.fitting import split_part
 from recordsmith.doctor.lint.libraries.image_generators import Flow, flow_of
 from recordsmith.doctor.lint.libraries.keras_sequences import BATCHES
+from recordsmith.doctor.lint.libraries.scaled_numbers import Scaling
 from recordsmith.doctor.lint.libraries.tensorflow.pipelines import Pipeline
+from recordsmith.doctor.lint.libraries.torch.scaled_pixels import torch_scaling
 
 __all__ = ["Scaling", "is_decoder", "scaling_of"]
 
@@ -43,7 +44,7 @@ _KEEPS_RECEIVER = re.compile(
     r"|reset_index|head|crop)"
 )
 _RGB_READERS = re.compile(
-    r"PIL\.Image\.open|keras\.(preprocessing\.image|utils)\.load_img|imageio\.(v2\.|v3\.)?imread|skimage\.io\.imread"
+    r"PIL\.Image\.open|torchvision\.io\.(read|decode)_image|keras\.(preprocessing\.image|utils)\.load_img|imageio\.(v2\.|v3\.)?imread|skimage\.io\.imread"
 )
 _ARRAY_READERS = re.compile(r"keras\.datasets\.\w+\.load_data|sklearn\.datasets\.(load|fetch)_\w+")
 _PREPROCESS = re.compile(r"keras\.applications\.(\w+)\.preprocess_input")
@@ -53,56 +54,12 @@ _STATISTIC = re.compile(r"(numpy|tensorflow(\.math)?|\.)\.?(reduce_)?(mean|std|v
 _MOST_STEPS = 60
 
 
-@dataclass(frozen=True, slots=True)
-class Scaling:
-    """What became of an input's numbers.
-
-    Attributes:
-        root: what it was made from, "image" for any image file; two inputs compare only if these are equal.
-        factor, offset: what its numbers were multiplied by, and what was then added.
-        steps: other things that were done to the numbers, as ("StandardScaler",).
-        channels: "RGB", "BGR", or "" where that is not known or there is but one channel.
-    """
-
-    root: object
-    factor: float = 1.0
-    offset: float = 0.0
-    steps: tuple[str, ...] = ()
-    channels: str = ""
-
-    def scales_like(self, other: Scaling) -> bool:
-        """Tell whether the same was done to both."""
-        same = math.isclose(self.factor, other.factor, rel_tol=0.02) and math.isclose(
-            self.offset, other.offset, rel_tol=0.02, abs_tol=0.02
-        )
-        return same and self.steps == other.steps
-
-    @property
-    def words(self) -> str:
-        """What was done, for a message."""
-        parts = [f"`{step}`" for step in self.steps]
-        if not math.isclose(self.factor, 1.0):
-            large = self.factor < 1
-            parts.append(f"divided by {1 / self.factor:g}" if large else f"multiplied by {self.factor:g}")
-        if not math.isclose(self.offset, 0.0, abs_tol=1e-9):
-            parts.append(f"shifted by {self.offset:g}")
-        return " and ".join(parts) or "not scaled"
-
-    def times(self, factor: float, offset: float = 0.0) -> Scaling:
-        """Return this with a multiplication, and then a shift, added."""
-        return replace(self, factor=self.factor * factor, offset=self.offset * factor + offset)
-
-    def after(self, step: str) -> Scaling:
-        """Return this with one more step."""
-        return replace(self, steps=(*self.steps, step))
-
-
 def is_decoder(value: Value | None) -> bool:
     """Tell whether a value is the pixels that TensorFlow decodes from a file's bytes."""
     return isinstance(value, Call) and bool(_DECODER.fullmatch(value.name))
 
 
-def scaling_of(value: Value | None, depth: int = _MOST_STEPS) -> Scaling | None:
+def scaling_of(value: Value | None, depth: int = _MOST_STEPS) -> Scaling | None:  # noqa: PLR0911 - one for each kind of value
     """Return how an input was scaled, if the source says all of it."""
     if value is None or depth == 0:
         return None
@@ -118,6 +75,8 @@ def scaling_of(value: Value | None, depth: int = _MOST_STEPS) -> Scaling | None:
             return _of_call(value, depth)
         case Operation():
             return _of_operation(value, depth)
+        case Element(kind="image", of=Call(name=name)) if name.startswith("torchvision.datasets."):
+            return Scaling("image", channels="RGB" if name.endswith("ImageFolder") else "")
         case Element(of=inner) if inner is not None:
             return scaling_of(inner, depth - 1)
         case Many(member=member):
@@ -191,7 +150,7 @@ def _inner(value: Value | None, depth: int, root: Scaling | None) -> Scaling | N
     return scaling_of(value, depth - 1) if root is None else _from_root(value, root, depth - 1)
 
 
-def _of_call(call: Call, depth: int, root: Scaling | None = None) -> Scaling | None:  # noqa: PLR0911 - one for each library
+def _of_call(call: Call, depth: int, root: Scaling | None = None) -> Scaling | None:  # noqa: C901, PLR0911 - one for each library
     name = call.name
     if _DECODER.fullmatch(name):
         channels = call.argument(1, "channels")
@@ -221,6 +180,9 @@ def _of_call(call: Call, depth: int, root: Scaling | None = None) -> Scaling | N
         return None if found is None else _preprocessed(found, name)
     if name in (".transform", ".fit_transform"):
         return _transformed(call, depth, root)
+    of_torch = torch_scaling(call, lambda value: _inner(value, depth, root))
+    if of_torch is not None:
+        return of_torch
     if name == "()":
         return _layer(call.receiver, _inner(call.argument(0), depth, root))
     if _KEEPS_FIRST.fullmatch(name):

@@ -30,6 +30,7 @@ from recordsmith.doctor.lint.rules.splits.ordered import ORDERED_RULES
 from recordsmith.doctor.lint.rules.splits.overlaps import OVERLAP_RULES
 from recordsmith.doctor.lint.rules.splits.parts import PART_RULES
 from recordsmith.doctor.lint.rules.torch import TORCH_RULES
+from recordsmith.doctor.lint.rules.torch_data import TORCH_DATA_RULES
 from recordsmith.doctor.lint.rules.training.expected_ranges import EXPECTED_RANGE_RULES
 from recordsmith.doctor.lint.rules.training.gradients import GRADIENT_RULES
 from recordsmith.doctor.lint.rules.training.images import IMAGE_RULES
@@ -86,6 +87,7 @@ RULES: RuleSet[Program] = RuleSet(
         *MISSING_VALUE_RULES,
         *SPARSE_FEATURE_RULES,
         *TORCH_RULES,
+        *TORCH_DATA_RULES,
         *FOLLOWING_RULES,
     ]
 )

@@ -53,11 +53,25 @@ def torch_loader(machine: Machine, call: Call) -> Value:
     steps = tuple(machine.calls[before:])
     source = Source("torch", call, of, shuffles=shuffles, batches=True, steps=steps)
     pipeline = Pipeline(source, element, node=call.node)
+    pipeline.names += [name for site in call.via for name in _split_names(site)]
     given_name = call.expression.args[0] if call.expression.args else None
     if isinstance(given_name, ast.Name | ast.Attribute):  # says something where the loader itself has no name
         pipeline.names.append(given_name.id if isinstance(given_name, ast.Name) else given_name.attr)
     machine.pipelines.append(pipeline)
     return pipeline
+
+
+_SPLITS = ("train", "training", "val", "valid", "validation", "test", "testing", "dev", "eval")
+
+
+def _split_names(site: ast.Call) -> list[str]:
+    """What a call says about the data that it asks for: `get_loader("test")`, `make_loader(train=False)`."""
+    texts = [one.value for one in (*site.args, *(key.value for key in site.keywords)) if isinstance(one, ast.Constant)]
+    named = [one for one in texts if isinstance(one, str) and one in _SPLITS]
+    for key in site.keywords:
+        if key.arg in ("train", "is_train", "training") and isinstance(key.value, ast.Constant):
+            named += ["train" if key.value.value is True else "test"] if isinstance(key.value.value, bool) else []
+    return named if len(named) == 1 else []
 
 
 def _is_given(value: Value | None) -> bool:

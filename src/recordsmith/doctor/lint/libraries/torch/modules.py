@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 
 from recordsmith.doctor.lint.interpreter.values import Call, Group, Object, ProgramClass, Symbol, Value
+from recordsmith.doctor.lint.libraries.remembered import once_per_program
 
 __all__ = ["WRAPS_MODULE", "derives_from", "is_module", "is_optimizer", "key_of", "loss_of", "same_object"]
 
@@ -22,6 +23,7 @@ WRAPS_MODULE = {
 _RETURNS_SELF = {".to", ".cuda", ".cpu", ".float", ".half", ".double", ".train", ".eval", ".requires_grad_", ".apply"}
 _MODELS = re.compile(
     r"torch\.nn\.[A-Z]\w*|torchvision\.models\.[\w.]+|timm\.create_model|segmentation_models_pytorch\.\w+"
+    r"|(transformers\.(\w+\.)*\w*(Model|For[A-Z]\w*))?\.from_pretrained"
 )
 _LOSSES = {
     "CrossEntropyLoss": "cross_entropy",
@@ -55,7 +57,7 @@ def is_module(value: Value | None) -> bool:
         return "forward" in value.program_class.members
     if not isinstance(value, Call):
         return False
-    return bool(_MODELS.fullmatch(value.name)) or value.name == ".from_pretrained"
+    return bool(_MODELS.fullmatch(value.name))
 
 
 def is_optimizer(value: Value | None) -> bool:
@@ -95,6 +97,7 @@ def loss_of(call: Call) -> tuple[str, Value, Value, Call] | None:
     return (name, prediction, target, options) if name and prediction is not None and target is not None else None
 
 
+@once_per_program
 def losses(calls: list[Call]) -> Iterator[tuple[Call, str, Value, Value, Call]]:
     """Yield each loss that is computed, as `loss_of` gives it, with its call."""
     for call in calls:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from recordsmith.doctor.lint.interpreter.values import Call, Literal, Value
 from recordsmith.doctor.lint.libraries.control_flow import loops_around, root_of
+from recordsmith.doctor.lint.libraries.remembered import once_per_program
 from recordsmith.doctor.lint.libraries.torch.modules import is_optimizer, key_of
 
 __all__ = ["Step", "optimizers", "receiver_text", "training_steps"]
@@ -51,6 +52,7 @@ def optimizers(calls: list[Call]) -> list[Call]:
     return [call for call in calls if is_optimizer(call)]
 
 
+@once_per_program
 def training_steps(calls: list[Call]) -> Iterator[Step]:
     """Yield the steps in order."""
     for call in calls:

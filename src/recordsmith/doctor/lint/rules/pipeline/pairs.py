@@ -12,6 +12,7 @@ from recordsmith.doctor.lint.libraries.tensorflow.pipelines import Pipeline, Sta
 from recordsmith.doctor.lint.program import Program
 from recordsmith.doctor.lint.rules.pipeline.own_batches import shuffled_without_its_partner
 from recordsmith.doctor.lint.rules.reading.listings import is_read_elsewhere
+from recordsmith.doctor.lint.rules.torch.rows import fields_shuffled_apart
 from recordsmith.rules import Finding, Severity, rule
 
 __all__ = ["PAIR_RULES"]
@@ -57,6 +58,14 @@ def shuffled_apart(program: Program) -> Iterator[Finding]:
         )
     yield from _arrays_shuffled_apart(program)
     yield from _arrays_ordered_apart(program)
+    for call in fields_shuffled_apart(program):
+        yield program.finding(
+            shuffled_apart,
+            call.expression,
+            "Two lists are shuffled one after the other, each in an order of its own, and a dataset pairs them by "
+            "position: the labels no longer belong to their examples.",
+            advice="Shuffle one list of pairs, or one list of indices.",
+        )
     for shuffle, name, other in shuffled_without_its_partner(program):
         yield program.finding(
             shuffled_apart,

@@ -11,6 +11,7 @@ from recordsmith.doctor.lint.interpreter.values import Call, Group, Item, Litera
 from recordsmith.doctor.lint.libraries.fitting import model_of, split_part
 from recordsmith.doctor.lint.libraries.rows import own_statistics, rows_of
 from recordsmith.doctor.lint.program import Program
+from recordsmith.doctor.lint.rules.torch_data.statistics import fitted_before_torch_split
 from recordsmith.rules import Finding, Severity, rule
 
 __all__ = ["SPLITTING_RULES"]
@@ -122,8 +123,12 @@ def _holds_turned_copies(group: Group) -> bool:
 
 
 def _adds_copies(join: Call) -> bool:
-    """`np.concatenate([x, x[y == 1]])`: all rows, and some of them again."""
+    """`np.concatenate([x, x[y == 1]])`: all rows, and some of them again; `pd.concat([x, x])`: all of them again."""
     members = list(_flat(join.argument(0)))
+    if join.name == ".append" and join.receiver is not None and members:
+        return members[0] is join.receiver  # of a table; a list appends in place
+    if len({id(one) for one in members}) < len(members) and not any(isinstance(one, Literal) for one in members):
+        return join.name != "numpy.hstack"  # which adds columns
     return any(
         isinstance(one, Item) and isinstance(one.index, Operation) and any(one.base is other for other in members)
         for one in members
@@ -174,6 +179,7 @@ def fitted_on_test_data(program: Program) -> Iterator[Finding]:
         if one.name == ".fit" and one.args and _is_fitting(one, also_adapt=True)
     }
     yield from _cut_afterwards(program)
+    yield from fitted_before_torch_split(program, fitted_on_test_data)
     for call in program.calls:
         if _CROSS_VALIDATES.fullmatch(call.name):
             yield from _selected_before(program, call)

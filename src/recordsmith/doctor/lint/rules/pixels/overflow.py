@@ -55,8 +55,8 @@ def _wraps(value: Value) -> str | None:
         return None
     left, right = value.operands
     pixels = [_is_pixels(one) for one in value.operands]
-    if value.operator == "-" and all(pixels) and left is not right:
-        return "Two images are subtracted."
+    if value.operator in ("-", "+") and all(pixels) and left is not right:
+        return f"Two images are {'added' if value.operator == '+' else 'subtracted'}."
     number = right.value if isinstance(right, Literal) else None
     if not pixels[0] or not isinstance(number, int) or isinstance(number, bool):
         return None

@@ -98,13 +98,14 @@ def _are_labelled(call: Call, members: list[Value]) -> bool:
 def _paired_in_loops(program: Program, sorted_in_place: set[int]) -> Iterator[Call]:
     """Listings whose files a loop counts, where it takes something read elsewhere at the same number."""
     taken: dict[tuple[int, str], list[Value]] = {}
+    counted_by = {id(one.node): one for one in reversed(program.calls) if one.name == "builtins.enumerate"}
     for item in program.items:
         node = item.node
         if isinstance(item, Item) and isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Name):
             loop = _loop_of(node, node.slice.id)
             if loop is not None:
                 taken.setdefault((id(loop), node.slice.id), []).append(_table_of(item.base))
-                counted = _enumerated(program, loop)
+                counted = _enumerated(counted_by.get(id(loop.iter)))
                 taken[id(loop), node.slice.id] += [] if counted is None else [counted]
     seen: set[int] = set()
     for values in taken.values():
@@ -137,8 +138,7 @@ def _loop_of(node: ast.AST, counter: str) -> ast.For | None:
     return None
 
 
-def _enumerated(program: Program, loop: ast.For) -> Value | None:
-    call = next((one for one in program.calls if one.node is loop.iter and one.name == "builtins.enumerate"), None)
+def _enumerated(call: Call | None) -> Value | None:
     return call.args[0] if call is not None and call.args else None
 
 

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 
 from recordsmith.doctor.lint.edits import Edit, call_span
-from recordsmith.doctor.lint.interpreter.values import Call, Group, Item, Literal, Slice, Table, Value, walk
+from recordsmith.doctor.lint.interpreter.values import Call, Group, Item, Literal, Operation, Slice, Table, Value, walk
 from recordsmith.doctor.lint.libraries.fitting import ModelUse, model_uses, split_part
 from recordsmith.doctor.lint.libraries.rows import bound_key, is_alike, own_statistics
 from recordsmith.doctor.lint.program import Program
@@ -26,7 +26,17 @@ _SELECTS_COLUMNS = re.compile(r"sklearn\.(pipeline|compose)\..*")
 _FITS = {".fit", ".fit_transform", ".fit_on_texts"}
 _APPLIES = {".fit_transform", ".transform", ".texts_to_sequences", ".texts_to_matrix"}
 _SAME_ROWS = {".to_numpy", ".astype", ".copy", ".reshape", ".ravel"}
-_SAME_FRAME = {".dropna", ".copy", ".reset_index", ".drop_duplicates", ".fillna", ".astype"}
+_SAME_FRAME = {
+    ".set_index",
+    ".sort_values",
+    ".sort_index",
+    ".dropna",
+    ".copy",
+    ".reset_index",
+    ".drop_duplicates",
+    ".fillna",
+    ".astype",
+}
 
 
 @rule("P212", "fitted-again-on-test-data", Severity.WARNING)
@@ -198,6 +208,11 @@ def target_among_features(program: Program) -> Iterator[Finding]:
         and isinstance(use.model, Call)
         and _ESTIMATOR.fullmatch(use.model.name)
     ]
+    pairs += [
+        (call, _untyped(call.args[0]), _untyped(call.args[1]))
+        for call in program.calls
+        if call.name == "torch.utils.data.TensorDataset" and len(call.args) == 2 and call.node is not None
+    ]
     yield from _copied_inputs(program)
     if not pairs:
         return
@@ -237,6 +252,29 @@ def target_among_features(program: Program) -> Iterator[Finding]:
                 "input.",
                 advice=f'Drop it from the features: `.drop(columns=["{column}"])`.',
             )
+
+
+def _untyped(value: Value) -> Value:
+    """What a tensor was made from, apart from its type and from which rows are taken."""
+    for _ in range(20):
+        match value:
+            case Call(
+                name="torch.tensor" | "torch.from_numpy" | "torch.as_tensor" | "torch.FloatTensor", args=(inner, *_)
+            ):
+                value = inner
+            case Call(
+                name=".astype" | ".float" | ".to" | ".unsqueeze" | ".view" | ".reshape" | ".long", receiver=inner
+            ):
+                if inner is None:
+                    return value
+                value = inner
+            case Item(base=base, index=Slice()):
+                value = base
+            case Item(base=base, index=Literal(value="values"), attribute=True):
+                value = base
+            case _:
+                return value
+    return value
 
 
 def _is_made_with(inputs: Value, target: Value) -> bool:
@@ -298,6 +336,8 @@ def _changes_columns(call: Call) -> bool:
 
 
 def _is_frame(value: Value) -> bool:
+    while isinstance(value, Operation) and len(value.operands) == 2:  # scaled as a whole
+        value = value.operands[0]
     while isinstance(value, Call) and value.name in _SAME_FRAME and value.receiver is not None:
         value = value.receiver
     return isinstance(value, Call) and value.name.startswith(("pandas.read_", "pandas.DataFrame"))
@@ -307,6 +347,8 @@ def _holds(inputs: Value, column: str, frame: Value) -> bool:
     """The features are the table itself, with columns dropped of which none is the target."""
     while True:
         if inputs is frame:
+            return True
+        if isinstance(inputs, Item) and inputs.base is frame and _are_all_columns(inputs.index, frame):
             return True
         if isinstance(inputs, Item) and inputs.attribute and isinstance(inputs.index, Literal):
             if inputs.index.value != "values":
@@ -323,6 +365,17 @@ def _holds(inputs: Value, column: str, frame: Value) -> bool:
             inputs = inputs.receiver
         else:
             return False
+
+
+def _are_all_columns(index: Value, frame: Value) -> bool:
+    """`table[table.columns.tolist()]`, of the table itself or of what it was before it was scaled."""
+    while isinstance(index, Call) and index.name in (".tolist", "builtins.list", ".to_list"):
+        inner = index.receiver if index.name.startswith(".") else index.argument(0)
+        if inner is None:
+            return False
+        index = inner
+    of_table = isinstance(index, Item) and index.attribute and bound_key(index.index) == "columns"
+    return of_table and isinstance(index, Item) and any(index.base is one for one in walk(frame, 40))
 
 
 def _by_axis(drop: Call) -> Value | None:

@@ -6,7 +6,17 @@ import ast
 import re
 from collections.abc import Iterator
 
-from recordsmith.doctor.lint.interpreter.values import Function, Object, ProgramClass
+from recordsmith.doctor.lint.interpreter.values import (
+    Call,
+    Function,
+    Item,
+    Literal,
+    Object,
+    Operation,
+    ProgramClass,
+    Value,
+    walk,
+)
 from recordsmith.doctor.lint.libraries.control_flow import function_of, statement_of
 from recordsmith.doctor.lint.libraries.torch.data import DATASET, ITERABLE, base_dataset
 from recordsmith.doctor.lint.libraries.torch.modules import derives_from
@@ -108,6 +118,51 @@ def filtered_alone(program: Program) -> Iterator[Finding]:
                     f"`self.{name}` leaves some rows out and `self.{others[0]}` keeps all, but both are indexed with "
                     "the same number: the pairs no longer belong together.",
                 )
+    yield from _masked_alone(program)
+
+
+def _masked_alone(program: Program) -> Iterator[Finding]:
+    """One field is picked by a condition, `table[mask]`, and the other one, of the same index, is not."""
+    for made in program.instances:
+        given = next((node for _, node in _methods_of(made.program_class, "__getitem__")), None)
+        names = _fields_by_index(given) if given is not None else []
+        values = {name: made.fields[name] for name in names if name in made.fields}
+        picked = {name: _condition_of(value) for name, value in values.items()}
+        chosen = [name for name in values if picked[name] is not None]
+        plain = [name for name in values if picked[name] is None and _is_table_column(values[name])]
+        if len(chosen) == 1 and plain and values[chosen[0]].node is not None:
+            yield program.finding(
+                filtered_alone,
+                values[chosen[0]].node or made.program_class.definition,
+                f"`self.{chosen[0]}` leaves some rows out and `self.{plain[0]}` keeps all, but both are indexed with "
+                "the same number: the pairs no longer belong together.",
+            )
+            return
+
+
+def _condition_of(value: Value) -> Operation | None:
+    """The comparison by which rows were picked."""
+    for one in walk(value, 60):
+        if isinstance(one, Item) and isinstance(one.index, Operation) and one.index.operator == "compare":
+            return one.index
+    return None
+
+
+def _is_table_column(value: Value) -> bool:
+    """A column or the index of a table that was read, with nothing that leaves rows out."""
+    for _ in range(12):
+        match value:
+            case Item(base=base, attribute=True) | Item(base=base, index=Literal(value=str())):
+                value = base
+            case Call(name=".tolist" | ".to_numpy" | ".astype" | ".copy", receiver=inner) if inner is not None:
+                value = inner
+            case Call(name="torch.as_tensor" | "torch.tensor" | "numpy.array" | "builtins.list", args=(inner, *_)):
+                value = inner
+            case Call(name=name):
+                return name.startswith("pandas.read_")
+            case _:
+                return False
+    return False
 
 
 def _fields_by_index(function: ast.FunctionDef) -> list[str]:
@@ -183,6 +238,38 @@ def mask_read_and_dropped(program: Program) -> Iterator[Finding]:
                 f"`{target.id}` is read from a file and replaced here without being used: "
                 f"`{ast.unparse(again.value)}` is made from something else.",
             )
+
+    yield from _label_dropped(program)
+
+
+_PREPARES = re.compile(r"__getitem__|__call__|collat|preprocess|encode|tokenize|prepare|convert", re.IGNORECASE)
+_LABEL = re.compile(r"(^|_)(labels?|targets?|masks?|tags?|y)(_|$)", re.IGNORECASE)
+
+
+def _label_dropped(program: Program) -> Iterator[Finding]:
+    """`labels = item["labels"]`, and then `labels = ids + padding`, without the first having been used."""
+    for function in program.source.nodes:
+        if not isinstance(function, ast.FunctionDef) or not _PREPARES.search(function.name):
+            continue
+        for place, node in enumerate(function.body):
+            match node:
+                case ast.Assign(targets=[ast.Name(id=name)], value=ast.Subscript() | ast.Call()) if _LABEL.search(name):
+                    after = function.body[place + 1 :]
+                    again = next((one for one in after if _stores(one, name)), None)
+                    if not isinstance(again, ast.Assign) or any(
+                        _loads(one, name) for one in after[: after.index(again) + 1]
+                    ):
+                        continue
+                    reads = {one.id for one in ast.walk(again.value) if isinstance(one, ast.Name)}
+                    others = [one for one in reads if re.search(r"ids?$|image|img|input|text|feature|^x", one)]
+                    if others:
+                        yield program.finding(
+                            mask_read_and_dropped,
+                            again,
+                            f"`{name}` is replaced here without having been used: `{ast.unparse(again.value)}` is made "
+                            f"from `{min(others)}`, and the label is a copy of the input.",
+                        )
+                        return
 
 
 def _stores(node: ast.AST, name: str) -> bool:

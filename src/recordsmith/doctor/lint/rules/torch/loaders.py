@@ -167,6 +167,7 @@ def workers_draw_alike(program: Program) -> Iterator[Finding]:
             continue
         name = dataset.program_class.definition.name
         held = [one for field in dataset.fields.values() for one in options_of(field)]
+        held += [one for part in held if isinstance(part, Object) for one in part.fields.values()]  # of a transform
         for step in pipeline.source.steps:
             if step.name in ("numpy.random.seed", "random.seed", "torch.manual_seed") and _is_constant(step):
                 yield program.finding(

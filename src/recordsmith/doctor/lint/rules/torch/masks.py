@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import ast
+import itertools
 import re
 from collections.abc import Iterator
 
-from recordsmith.doctor.lint.interpreter.values import Call, Group, Literal, Operation, Symbol, Value
+from recordsmith.doctor.lint.interpreter.values import Call, Element, Group, Literal, Operation, Symbol, Value, walk
 from recordsmith.doctor.lint.libraries.control_flow import function_of, statement_of
 from recordsmith.doctor.lint.libraries.torch.transforms import (
     applied_transforms,
@@ -98,8 +99,55 @@ def image_and_mask_apart(program: Program) -> Iterator[Finding]:
                 f"The image and its mask go through `{step_name(moves[0])}` in two calls, each with random numbers of "
                 "its own: the mask no longer fits the image.",
             )
+    yield from _pair_apart(program, seen)
     yield from _mask_left_behind(program)
     yield from _drawn_apart(program)
+
+
+def _pair_apart(program: Program, seen: set[int]) -> Iterator[Finding]:
+    """Two files of the same number go through one random transform, one after the other."""
+    by_function: dict[int, list[tuple[Call, Call]]] = {}
+    for call in program.calls:
+        owner = function_of(call.expression) if call.name == "()" and isinstance(call.node, ast.Call) else None
+        moves = [step for step in transform_steps(call.receiver)[0] if is_geometric(step)]
+        if owner is None or not moves or id(owner) in seen or len(call.args) != 1 or call.expression.keywords:
+            continue
+        reads = [one for one in sure_parts(call.args[0]) if isinstance(one, Call) and one.name in IMAGE_READERS]
+        same_index = reads and any(isinstance(one, Element) and one.kind == "index" for one in walk(reads[0], 60))
+        if len(reads) == 1 and same_index:
+            by_function.setdefault(id(owner), []).append((call, reads[0]))
+    for calls in by_function.values():
+        for (first, one), (second, other) in itertools.combinations(calls, 2):
+            apart = one is not other and one.node is not other.node and first.node is not second.node
+            owner = function_of(first.expression)
+            reset = any(
+                made.name in _SEEDS and made.node is not None and function_of(made.expression) is owner
+                for made in program.calls
+            )
+            if (
+                apart
+                and first.receiver is second.receiver
+                and not reset
+                and not _is_drawn(one)
+                and not _is_drawn(other)
+            ):
+                step = next(step for step in transform_steps(first.receiver)[0] if is_geometric(step))
+                yield program.finding(
+                    image_and_mask_apart,
+                    second.expression,
+                    f"Two images that belong together go through `{step_name(step)}` in two calls, each with random "
+                    "numbers of its own: they no longer fit each other.",
+                    severity=Severity.WARNING,
+                )
+                return
+
+
+def _is_drawn(read: Call) -> bool:
+    """Which file it reads is drawn at random, as of a second example for comparison."""
+    return any(
+        isinstance(one, Call) and re.search(r"random|choice|randint|sample|negative", one.name)
+        for one in walk(read, 60)
+    )
 
 
 def _mask_left_behind(program: Program) -> Iterator[Finding]:

@@ -60,7 +60,12 @@ def _has_modes(program: Program, step: Step) -> bool:
         model = model.receiver
     library = isinstance(model, Call) and not model.name.startswith(("torch.nn.", "torchvision.", "timm.", "."))
     known = isinstance(model, Object) or library or (isinstance(model, Call) and model.name.startswith("torch.nn."))
-    return not known or any(_HAS_MODES.fullmatch(call.name) for call in program.calls)
+    return not known or any(_HAS_MODES.fullmatch(call.name) or _drops_between(call) for call in program.calls)
+
+
+def _drops_between(call: Call) -> bool:
+    """A recurrent network with dropout between its layers."""
+    return call.name in ("torch.nn.LSTM", "torch.nn.GRU", "torch.nn.RNN") and call.argument(None, "dropout") is not None
 
 
 def _is_once_in_a_while(test: ast.expr) -> bool:
@@ -237,7 +242,7 @@ def _is_evaluation(loop: ast.For) -> bool:
     while isinstance(over, ast.Call) and over.args and ast.unparse(over.func) in ("enumerate", "tqdm", "tqdm.tqdm"):
         over = over.args[0]
     name = ast.unparse(over).rstrip("]'\"").replace("['", ".").replace('["', ".")
-    withs = [one for one, _ in enclosing(loop) if isinstance(one, ast.With)]
+    withs = [one for one in (*(parent for parent, _ in enclosing(loop)), *loop.body) if isinstance(one, ast.With)]
     function = function_of(loop)
     decorated = [ast.unparse(one) for one in getattr(function, "decorator_list", [])]
     texts = [ast.unparse(item) for one in withs for item in one.items] + decorated

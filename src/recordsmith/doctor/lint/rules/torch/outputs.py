@@ -8,16 +8,15 @@ from typing import Any
 from recordsmith.doctor.lint.interpreter.values import (
     Call,
     Element,
-    Group,
     Item,
     Literal,
     Operation,
-    Slice,
     Value,
     options_of,
     walk,
 )
-from recordsmith.doctor.lint.libraries.torch.modules import losses
+from recordsmith.doctor.lint.libraries.control_flow import loops_around
+from recordsmith.doctor.lint.libraries.torch.modules import is_optimizer, losses
 from recordsmith.doctor.lint.libraries.torch.tensors import last_layer, number_range, tensor_shape
 from recordsmith.doctor.lint.program import Program
 from recordsmith.rules import Finding, Rule, Severity, rule
@@ -142,6 +141,7 @@ def loss_without_gradient(program: Program) -> Iterator[Finding]:
         Give the loss the output of the model itself; use `argmax` for the accuracy only. Never wrap a loss in a new
         tensor.
     """
+    yield from _cut_from_its_model(program)
     ends = [call.receiver for call in program.calls if call.name == ".backward"]
     for end in ends:
         for option in options_of(end):
@@ -265,141 +265,54 @@ def _column(prediction: Value) -> tuple[int | None, ...] | None:
     return None
 
 
-@rule("P114", "batch-and-time-swapped", Severity.WARNING)
-def batch_and_time_swapped(program: Program) -> Iterator[Finding]:
-    """A recurrent layer or padding has time first, and the program takes the first axis for the batch.
-
-    Why it matters:
-        Without `batch_first=True`, `nn.LSTM`, `nn.GRU`, `nn.RNN` and `pad_sequence` put time first and the batch
-        second. If the data has the batch first, the layer runs along the batch: examples leak into each other and
-        nothing is learnt along time. Where the sizes fit, no error is raised.
-
-    Example:
-        `nn.LSTM(8, 32)`, then `out, _ = self.lstm(x)` and `out[:, -1]`.
-
-    Fix:
-        Give `batch_first=True` to the layer and to `pad_sequence`.
-    """
-    seen: set[int] = set()
-    for item in program.items:
-        if not isinstance(item, Item) or item.node is None:
-            continue
-        layer = _recurrent_output(item.base)
-        if layer is None or id(layer.node) in seen:
-            continue
-        batch_first = layer.argument(None, "batch_first")
-        known = batch_first is None or isinstance(batch_first, Literal)
-        first = bool(batch_first.value) if isinstance(batch_first, Literal) else False
-        name = layer.name.rpartition(".")[2]
-        if known and layer.exact and not first and _takes_last_of_second_axis(item) and not _turned(item.base):
-            seen.add(id(layer.node))
-            yield program.finding(
-                batch_and_time_swapped,
-                layer.expression,
-                f"`nn.{name}` has time first, without `batch_first=True`, but its output is indexed as if the batch "
-                f"came first, in `{program.text(item.node)}`: it runs along the batch.",
-            )
-        elif first and isinstance(item.index, Literal) and item.index.value == -1:
-            seen.add(id(layer.node))
-            yield program.finding(
-                batch_and_time_swapped,
-                item.node,
-                f"`nn.{name}` has the batch first, so `{program.text(item.node)}` is the last example of the batch, "
-                "not the last step.",
-                advice="Take the last step with `[:, -1]`.",
-            )
+def _cut_from_its_model(program: Program) -> Iterator[Finding]:
+    """An optimizer steps after a loss whose connection to its model is cut: `D(fake.detach())` for the generator."""
+    latest: Call | None = None
     for call in program.calls:
-        fed = call.receiver
-        if call.name != "()" or not isinstance(fed, Call) or not _is_recurrent(fed) or id(fed.node) in seen:
+        if call.name == ".backward":
+            latest = call
+        model = _model_of(call.receiver) if call.name == ".step" else None
+        if model is None or latest is None or latest.receiver is None or latest.node is None:
             continue
-        if fed.exact and fed.argument(4, "batch_first") is None and call.args and _has_batch_first(call.args[0]):
-            seen.add(id(fed.node))
-            yield program.finding(
-                batch_and_time_swapped,
-                fed.expression,
-                f"`nn.{fed.name.rpartition('.')[2]}` has time first, without `batch_first=True`, but is given "
-                "batches of a DataLoader, which have the batch first: it runs along the batch.",
-            )
-    yield from _padded_time_first(program)
-
-
-def _has_batch_first(value: Value | None, depth: int = 12) -> bool:
-    """It is a batch as a DataLoader makes it, and nothing has moved its axes."""
-    match value:
-        case Element(batched=True):
-            return depth < 12 or value.of is not None
-        case Call(name=".to" | ".float" | ".cuda" | ".long" | ".unsqueeze") if depth:
-            return _has_batch_first(value.receiver, depth - 1)
-        case Call(name="()", receiver=Call(name=name), args=(inner, *_)) if depth:
-            keeps = ("torch.nn.Embedding", "torch.nn.Dropout", "torch.nn.Linear", "torch.nn.LayerNorm")
-            return name in keeps and _has_batch_first(inner, depth - 1)
-    return False
-
-
-def _recurrent_output(value: Value) -> Call | None:
-    """The recurrent layer whose output a value is."""
-    if isinstance(value, Item) and isinstance(value.index, Literal) and value.index.value == 0:
-        call = value.base
-        if isinstance(call, Call) and call.name == "()" and _is_recurrent(call.receiver):
-            return call.receiver if isinstance(call.receiver, Call) else None
-    return None
-
-
-def _is_recurrent(value: Value | None) -> bool:
-    return isinstance(value, Call) and value.name in ("torch.nn.LSTM", "torch.nn.GRU", "torch.nn.RNN")
-
-
-def _takes_last_of_second_axis(item: Item) -> bool:
-    match item.index:
-        case Group(members=(Slice(lower=None, upper=None), Literal(value=-1), *_)):
-            return True
-    return False
-
-
-def _turned(output: Value) -> bool:
-    """The input was turned to time first before."""
-    call = output.base if isinstance(output, Item) else None
-    given = call.args[0] if isinstance(call, Call) and call.args else None
-    names = {".transpose", ".permute", ".t", "torch.transpose", ".swapaxes", "torch.stack", "einops.rearrange"}
-    return any(isinstance(one, Call) and one.name in names for one in walk(given, 200))
-
-
-def _padded_time_first(program: Program) -> Iterator[Finding]:
-    """Padding with time first, and a recurrent layer or packing with the batch first."""
-    pads = [call for call in program.calls if call.name == "torch.nn.utils.rnn.pad_sequence" and call.exact]
-    loose = [call for call in pads if call.argument(1, "batch_first") is None]
-    firsts = [
-        call
-        for call in program.calls
-        if (
-            _is_recurrent(call)
-            or call.name in ("torch.nn.utils.rnn.pack_padded_sequence", "torch.nn.MultiheadAttention")
-        )
-        and isinstance(call.argument(None, "batch_first"), Literal)
-        and call.argument(None, "batch_first").value  # type: ignore[union-attr]
-    ]
-    turned = any(call.name in (".transpose", ".permute", ".t", "torch.transpose") for call in program.calls)
-    timed = [call for call in program.calls if _is_recurrent(call) or call.name.startswith("torch.nn.Transformer")]
-    if not firsts and not timed:
-        firsts = [call for call in program.calls if _reduces_second_axis(call)]
-    if loose and firsts and len(loose) == len(pads) and not turned:
+        if call.via != latest.via or not loops_around(call) or loops_around(call) != loops_around(latest):
+            continue
+        reached = list(_with_gradient(latest.receiver))
+        if _runs(model, reached) or not _runs(model, list(walk(latest.receiver, 1000))):
+            continue
+        others = [one for one in program.calls if one.name == ".backward" and one is not latest]
+        if any(_runs(model, list(_with_gradient(one.receiver))) for one in others if one.receiver is not None):
+            continue
         yield program.finding(
-            batch_and_time_swapped,
-            loose[0].expression,
-            "`pad_sequence` puts time first, without `batch_first=True`, but the model expects the batch first "
-            f"(`{program.text(firsts[0].expression)}`): it runs along the batch.",
+            loss_without_gradient,
+            latest.expression,
+            f"`{program.text(call.expression)}` has nothing to apply: `detach()` cuts this loss from the parameters "
+            "that it trains.",
         )
+        return
 
 
-def _reduces_second_axis(call: Call) -> bool:
-    """A mean or maximum of embedded words, along the second axis."""
-    if call.name not in (".mean", ".sum", ".max", "torch.mean", "torch.sum", "torch.max"):
-        return False
-    method = call.name.startswith(".")
-    axis = call.argument(0 if method else 1, "dim", "axis")
-    value = call.receiver if method else call.argument(0)
-    embedded = any(isinstance(one, Call) and one.name == "torch.nn.Embedding" for one in walk(value, 100))
-    return isinstance(axis, Literal) and axis.value == 1 and embedded
+def _model_of(optimizer: Value | None) -> Call | None:
+    """The one module of layers that an optimizer trains."""
+    given = optimizer.argument(0, "params") if isinstance(optimizer, Call) and is_optimizer(optimizer) else None
+    module = given.receiver if isinstance(given, Call) and given.name == ".parameters" else None
+    return module if isinstance(module, Call) else None
 
 
-OUTPUT_RULES = [loss_without_gradient, loss_broadcasts, batch_and_time_swapped]
+def _with_gradient(value: Value) -> Iterator[Value]:
+    """A loss and what it was computed from, as far as gradients reach."""
+    seen: set[int] = set()
+    waiting = [value]
+    while waiting and len(seen) < 1000:
+        one = waiting.pop()
+        if id(one) in seen or (isinstance(one, Call) and one.name in (".detach", ".item", ".numpy", ".argmax")):
+            continue
+        seen.add(id(one))
+        yield one
+        waiting.extend(one.parts())
+
+
+def _runs(model: Call, values: list[Value]) -> bool:
+    return any(isinstance(one, Call) and one.name == "()" and one.receiver is model for one in values)
+
+
+OUTPUT_RULES = [loss_without_gradient, loss_broadcasts]

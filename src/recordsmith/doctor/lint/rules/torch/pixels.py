@@ -17,8 +17,10 @@ from recordsmith.doctor.lint.interpreter.values import (
     Operation,
     Value,
     options_of,
+    walk,
 )
 from recordsmith.doctor.lint.libraries.control_flow import function_of, statement_of
+from recordsmith.doctor.lint.libraries.torch.tensors import last_layer
 from recordsmith.doctor.lint.libraries.torch.transforms import (
     normalisation,
     step_name,
@@ -60,6 +62,13 @@ def reshaped_for_permuted(program: Program) -> Iterator[Finding]:
         channels_first = (len(numbers) == 3 and numbers[0] == 3) or (
             len(numbers) == 4 and numbers[:2] in ([1, 3], [-1, 3])
         )
+        if len(numbers) == 2 and numbers[0] == -1 and _is_scores_of(source, numbers[1]):
+            yield program.finding(
+                reshaped_for_permuted,
+                call.expression,
+                "The channels of this output are its second axis: `view` mixes the scores of different positions. Move "
+                "them to the end first: `out.permute(0, 2, 3, 1).reshape(-1, classes)`.",
+            )
         if channels_first and numbers[-1] != 3 and _is_read_image(source):
             yield program.finding(
                 reshaped_for_permuted,
@@ -67,6 +76,13 @@ def reshaped_for_permuted(program: Program) -> Iterator[Finding]:
                 "`reshape` does not move the channels of an image to the front: it mixes pixels and colours. Use "
                 "`transpose(2, 0, 1)` or `permute(2, 0, 1)`.",
             )
+
+
+def _is_scores_of(value: Value | None, classes: object) -> bool:
+    """It is the output of a convolution with as many channels as there are classes."""
+    layer = last_layer(value) if isinstance(value, Call) and value.name == "()" else None
+    channels = layer[1].argument(1, "out_channels") if layer and re.search(r"\.Conv[23]d$", layer[1].name) else None
+    return isinstance(channels, Literal) and isinstance(classes, int) and channels.value == classes and classes > 1
 
 
 _SAME_IMAGE = {
@@ -184,6 +200,7 @@ def blue_and_red_swapped(program: Program) -> Iterator[Finding]:
     Fix:
         `image = cv2.cvtColor(image, cv2.COLOR_BGR2RGB)` right after reading.
     """
+    yield from _constants_of_bgr(program)
     if program.mentions(_TURNS_CHANNELS):
         yield from _turned_in_training_only(program)
         return
@@ -194,9 +211,16 @@ def blue_and_red_swapped(program: Program) -> Iterator[Finding]:
     in_rgb = any(
         one.name == "PIL.Image.open" for loader in torch_loaders(program) for one in loader.source.steps
     ) or any(one.name == "torchvision.datasets.ImageFolder" for one in program.calls)
+    used = {
+        id(part)
+        for call in program.calls
+        if call.name in _FEEDS or call.in_map
+        for given in (*call.args, *([call.receiver] if call.receiver is not None else []))
+        for part in walk(given, 60)
+    }
     for read in reads:
-        if is_mask(statement_of(read.expression)):
-            continue
+        if is_mask(statement_of(read.expression)) or (id(read) not in used and not read.in_map):
+            continue  # it is looked at, or written elsewhere
         if pretrained is not None or in_rgb:
             why = "the pretrained weights expect red first" if pretrained is not None else "training reads red first"
             yield program.finding(
@@ -207,7 +231,35 @@ def blue_and_red_swapped(program: Program) -> Iterator[Finding]:
             return
 
 
+_FEEDS = {
+    "()",
+    "torch.from_numpy",
+    "torch.tensor",
+    "PIL.Image.fromarray",
+    "torchvision.transforms.functional.to_tensor",
+}
 _TURNS_CHANNELS = r"cvtColor|COLOR_|::-1|swapaxes|IMREAD_GRAYSCALE|BGR|bgr|\.flip\(|channel_swap|torch\.flip"
+
+
+_IMAGENET_BGR = ((0.406, 0.456, 0.485), (103.939, 116.779, 123.68))
+_READS_RGB = r"Image\.open|imageio|ImageFolder|read_image|COLOR_BGR2RGB|skimage|pil_loader|CIFAR"
+
+
+def _constants_of_bgr(program: Program) -> Iterator[Finding]:
+    """`Normalize` has the mean of ImageNet from blue to red, and the images are RGB."""
+    turned = program.mentions(r"RGB2BGR|BGR|::-1") and not program.mentions("BGR2RGB")
+    if turned or not program.mentions(_READS_RGB):
+        return
+    for call in program.calls:
+        mean = (normalisation([call]) or (None,))[0] if step_name(call) == "Normalize" else None
+        if mean in _IMAGENET_BGR:
+            yield program.finding(
+                blue_and_red_swapped,
+                call.expression,
+                "The constants of `Normalize` are in the order blue, green, red (BGR), and the images are read as red, "
+                "green, blue: each channel is scaled by those of another.",
+            )
+            return
 
 
 def _turned_in_training_only(program: Program) -> Iterator[Finding]:

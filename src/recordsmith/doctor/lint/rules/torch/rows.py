@@ -6,16 +6,18 @@ import ast
 import re
 from collections.abc import Iterator
 
-from recordsmith.doctor.lint.interpreter.values import Call, Function, Many, Object, Value, walk
-from recordsmith.doctor.lint.libraries.control_flow import enclosing, function_of
+from recordsmith.doctor.lint.interpreter.values import Call, Function, Item, Many, Object, Slice, Value, walk
+from recordsmith.doctor.lint.libraries.control_flow import enclosing, function_of, statement_of
 from recordsmith.doctor.lint.program import Program
 from recordsmith.rules import Finding, Severity, rule
 
-__all__ = ["ROW_RULES", "pairs_in_datasets"]
+__all__ = ["ROW_RULES", "fields_shuffled_apart", "pairs_in_datasets"]
 
 _BELONGS = re.compile(
     r"label|target|mask|annot|truth|class|caption|segment|depth|(^|_| )(y|gt|seg|hr|lr)", re.IGNORECASE
 )
+_CLASS = re.compile(r"class|label|target|categor|\bcls\b|species", re.IGNORECASE)
+_SAVES = r"torch\.save|save_pretrained|load_state_dict|save_checkpoint"
 _LISTINGS = {"os.listdir", "os.scandir", ".iterdir", "glob.glob", ".glob"}
 
 
@@ -35,6 +37,7 @@ def classes_numbered_unsorted(program: Program) -> Iterator[Finding]:
     """
     sorted_in_place = {id(one.receiver) for one in program.calls if one.name == ".sort"}
     for call in program.calls:
+        yield from _numbered_by_place(program, call, sorted_in_place)
         if (
             call.name != "builtins.enumerate"
             or not call.args
@@ -47,7 +50,7 @@ def classes_numbered_unsorted(program: Program) -> Iterator[Finding]:
         parent = getattr(call.node, "parent", None)
         if kind is None or not _numbers_classes(parent):
             continue
-        saved = program.mentions(r"torch\.save|save_pretrained|load_state_dict|save_checkpoint")
+        saved = program.mentions(_SAVES)
         yield program.finding(
             classes_numbered_unsorted,
             call.expression,
@@ -55,6 +58,66 @@ def classes_numbered_unsorted(program: Program) -> Iterator[Finding]:
             "in the next run or on another machine.",
             severity=Severity.INFO if (kind == "a set" and not saved) or not _gives_labels(program) else None,
         )
+
+
+def _numbered_by_place(program: Program, call: Call, sorted_in_place: set[int]) -> Iterator[Finding]:
+    """`classes.index(name)`, where `classes` is a folder listing or a list of a set."""
+    if call.name != ".index" or len(call.args) != 1 or id(call.receiver) in sorted_in_place or call.receiver is None:
+        return
+    kind = _unsorted(call.receiver)
+    statement = statement_of(call.expression)
+    if (
+        kind is None
+        or not program.mentions(r"\btorch\b")
+        or not _CLASS.search(ast.unparse(statement or call.expression))
+    ):
+        return
+    yield program.finding(
+        classes_numbered_unsorted,
+        call.expression,
+        f"The class number is a place in {kind}, whose order is not certain: the same class may get another number in "
+        "the next run or on another machine.",
+        severity=Severity.INFO if kind == "a set" and not program.mentions(_SAVES) else None,
+    )
+
+
+@rule("P179", "class-number-as-folder-name", Severity.WARNING)
+def class_number_as_folder_name(program: Program) -> Iterator[Finding]:
+    """The class number that a model predicts is used as the name of a folder of `ImageFolder`.
+
+    Why it matters:
+        `ImageFolder` numbers the folders in the order of their names as text: "0", "1", "10", "100", "2". Class 2 is
+        then the folder "10". Names that are looked up with the predicted number belong to other classes.
+
+    Example:
+        `names[str(model(x).argmax().item())]`, where the folders are called "1" to "102".
+
+    Fix:
+        Look up the folder first: `names[dataset.classes[index]]`, with the `classes` of the training dataset.
+    """
+    folders = [one for one in program.calls if one.name == "torchvision.datasets.ImageFolder"]
+    if not folders or program.mentions(r"class_to_idx|\.classes\b|idx_to_class"):
+        return
+    for item in program.items:
+        node = item.node
+        match node:
+            case ast.Subscript(slice=ast.Call(func=ast.Name(id="str"), args=[_])):
+                pass
+            case _:
+                continue
+        index = item.index if isinstance(item, Item) else None
+        predicted = any(
+            isinstance(one, Call) and one.name.rpartition(".")[2] in ("argmax", "max", "topk")
+            for one in walk(index, 60)
+        )
+        if predicted and node is not None:
+            yield program.finding(
+                class_number_as_folder_name,
+                node,
+                f"`{program.text(node)}` takes the predicted number for the name of a folder, but `ImageFolder` "
+                "numbers the folders by their names as text: 0, 1, 10, 100, 2.",
+            )
+            return
 
 
 def _gives_labels(program: Program) -> bool:
@@ -160,19 +223,44 @@ def pairs_in_datasets(program: Program) -> Iterator[tuple[Call, str, str]]:
                     continue
                 value = made.fields[other]
                 own = _field_listing(made, other)
-                apart = (own is not None and own is not listing) or (own is None and _is_read(value))
+                halves = own is listing and _is_other_half(made.fields[name], value)
+                apart = (own is not None and own is not listing) or (own is None and _is_read(value)) or halves
                 same = own is None or bool(
                     _BELONGS.search(f"{name} {other}")
                 )  # two listings may be unpaired on purpose
                 if (
                     apart
                     and same
-                    and not any(part is listing for part in walk(value))
+                    and (halves or not any(part is listing for part in walk(value)))
                     and _are_together(getter, name, other)
                 ):
                     seen.add(id(listing.node))
                     yield listing, name, other
                     break
+
+
+def fields_shuffled_apart(program: Program) -> Iterator[Call]:
+    """Yield the second of two shuffles in place, of two lists that a dataset pairs by index."""
+    shuffles = [one for one in program.calls if one.name in ("random.shuffle", "numpy.random.shuffle") and one.args]
+    if sum(one.name.endswith(".seed") for one in program.calls) > 1:
+        return  # the same seed before each gives the same order
+    for made in program.instances if len(shuffles) > 1 else ():
+        getter = made.program_class.members.get("__getitem__")
+        names = _indexed_fields(getter) if isinstance(getter, Function) else []
+        values = [made.fields[name] for name in names if name in made.fields]
+        moved = {id(one.args[0]): one for one in shuffles if any(one.args[0] is value for value in values)}
+        if len(moved) > 1:
+            yield list(moved.values())[-1]
+            return
+
+
+def _is_other_half(one: Value, other: Value) -> bool:
+    """Two lists are picked from one listing by different conditions: what is n-th in each has nothing in common."""
+    picked = [value.node for value in (one, other) if isinstance(value, Many)]
+    conditions = [
+        [ast.unparse(test) for test in node.generators[0].ifs] for node in picked if isinstance(node, ast.ListComp)
+    ]
+    return len(conditions) == 2 and all(conditions) and conditions[0] != conditions[1]
 
 
 def _are_together(getter: Function, one: str, other: str) -> bool:
@@ -228,6 +316,8 @@ def _field_listing(made: Object, name: str) -> Call | None:
             value = value.args[0]
         elif isinstance(value, Many) and len(value.over) == 1:
             value = value.over[0]
+        elif isinstance(value, Item) and isinstance(value.index, Slice):
+            value = value.base
         else:
             return None
     return None
@@ -241,4 +331,4 @@ def _is_read(value: Value) -> bool:
     )
 
 
-ROW_RULES = [classes_numbered_unsorted, same_column_twice]
+ROW_RULES = [classes_numbered_unsorted, class_number_as_folder_name, same_column_twice]

@@ -6,9 +6,10 @@ import ast
 import re
 from collections.abc import Iterator
 
-from recordsmith.doctor.lint.interpreter.values import Call, Element, Group, Literal, Value, walk
+from recordsmith.doctor.lint.interpreter.values import Call, Element, Group, Item, Literal, Value, walk
 from recordsmith.doctor.lint.libraries.control_flow import loops_around, root_of
 from recordsmith.doctor.lint.libraries.torch.modules import losses
+from recordsmith.doctor.lint.libraries.torch.tensors import sequence_of
 from recordsmith.doctor.lint.libraries.torch.training import optimizers, receiver_text, training_steps
 from recordsmith.doctor.lint.program import Program
 from recordsmith.rules import Finding, Severity, rule
@@ -162,6 +163,14 @@ def classes_along_the_batch(program: Program) -> Iterator[Finding]:
             return
     for call in program.calls:
         short = call.name.rpartition(".")[2]
+        layer = _softmax_layer(call)
+        if layer is not None:
+            yield program.finding(
+                classes_along_the_batch,
+                layer.expression,
+                "This softmax runs along the batch (`dim=0`), not along the classes: use `dim=1`.",
+            )
+            return
         if short not in ("argmax", "max", "softmax", "log_softmax") or not isinstance(call.node, ast.Call):
             continue
         source = call.receiver if call.name.startswith(".") else call.argument(0, "input")
@@ -190,12 +199,41 @@ def _along_batch(call: Call) -> bool:
     return isinstance(given, Literal) and given.value == 0 and given.value is not False
 
 
+_MIXES = re.compile(r"torch\.(cat|stack|bmm|matmul|einsum)|torch\.nn\.(LSTM|GRU|RNN|MultiheadAttention)|\.(bmm|matmul)")
+
+
+def _softmax_layer(call: Call) -> Call | None:
+    """`nn.Softmax(dim=0)`, called on the scores of a batch, or at the end of a model that is."""
+    if call.name != "()" or not isinstance(call.receiver, Call) or not call.args:
+        return None
+    parent = getattr(call.node, "parent", None)
+    mixes = any(isinstance(one, Call) and _MIXES.fullmatch(one.name) for one in walk(call.args[0], 300))
+    if call.within[-1:] == ("forward",) and (mixes or not isinstance(parent, ast.Return)):
+        return None  # attention along time, and the like
+    layers = sequence_of(call.receiver)
+    layer = layers[-1] if layers else call.receiver
+    of_batch = _is_batch_output(call.args[0]) if layer is call.receiver else _is_batch_output(call)
+    axis = layer.argument(0, "dim") if layer.name in ("torch.nn.Softmax", "torch.nn.LogSoftmax") else None
+    first = isinstance(axis, Literal) and axis.value == 0 and axis.value is not False
+    return layer if first and of_batch and isinstance(layer.node, ast.Call) else None
+
+
 def _is_batch_output(value: Value | None) -> bool:
-    """It is what a layer gives for a whole batch of a loader."""
+    """It is what a layer gives for a whole batch of a loader, or the scores of a pretrained classifier."""
+    match value:
+        case Item(base=Call(name="()", receiver=model), index=Literal(value="logits"), attribute=True):
+            return isinstance(model, Call) and bool(re.search(r"For(Sequence|Image)Classification\b", model.name))
     if not isinstance(value, Call) or value.name != "()" or not isinstance(value.receiver, Call):
         return False
     layer = value.receiver.name in ("torch.nn.Linear", "torch.nn.Sequential")
-    return layer and any(isinstance(one, Element) and one.batched for one in walk(value, 300))
+    layer |= bool(re.fullmatch(r"torchvision\.models\.[a-z]\w*", value.receiver.name))
+    return layer and any(_is_batch(one) for one in walk(value, 300))
+
+
+def _is_batch(value: Value) -> bool:
+    if isinstance(value, Call) and value.name == ".unsqueeze" and value.args:
+        return isinstance(value.args[0], Literal) and value.args[0].value == 0
+    return isinstance(value, Element) and value.batched
 
 
 @rule("P148", "rate-destroys-weights", Severity.WARNING)

@@ -7,22 +7,27 @@ import itertools
 import re
 from collections.abc import Iterator
 
-from recordsmith.doctor.lint.interpreter.values import Call, Item, Literal, Object, Value
-from recordsmith.doctor.lint.libraries.control_flow import function_of, statement_of
+from recordsmith.doctor.lint.interpreter.values import (
+    Call,
+    Group,
+    Item,
+    Literal,
+    Object,
+    Table,
+    Value,
+)
+from recordsmith.doctor.lint.libraries.control_flow import statement_of
 from recordsmith.doctor.lint.libraries.tensorflow.pipelines import Pipeline
 from recordsmith.doctor.lint.libraries.torch.data import base_dataset, split_of
 from recordsmith.doctor.lint.libraries.torch.transforms import (
-    UNKNOWN,
     applied_transforms,
     is_random_step,
-    normalisation,
     step_name,
-    transform_steps,
 )
 from recordsmith.doctor.lint.program import Program
 from recordsmith.rules import Finding, Severity, rule
 
-__all__ = ["SPLIT_RULES", "augmented_in_torch"]
+__all__ = ["SPLIT_RULES", "augmented_in_torch", "dataset_of", "torch_loaders", "trains"]
 
 _DRAWS = re.compile(
     r"(numpy\.random|random)\.(random|rand|randint|uniform|choice|random_sample)|torch\.(rand|randint|randn)"
@@ -39,7 +44,8 @@ def torch_loaders(program: Program) -> list[Pipeline]:
     return [one for one in program.pipelines if one.source.kind == "torch" and one.stage is None and one.source.call]
 
 
-def _dataset(pipeline: Pipeline) -> Value | None:
+def dataset_of(pipeline: Pipeline) -> Value | None:
+    """Return what a DataLoader reads."""
     return None if pipeline.source.call is None else pipeline.source.call.argument(0, "dataset")
 
 
@@ -55,7 +61,8 @@ def _sampler(pipeline: Pipeline) -> Call | None:
     return sampler if isinstance(sampler, Call) else None
 
 
-def _trains(program: Program, pipeline: Pipeline) -> bool:
+def trains(program: Program, pipeline: Pipeline) -> bool:
+    """Tell whether a loader is trained on; or nothing shows what it is for, and its name says so."""
     roles = program.roles(pipeline)
     return "training" in roles or (not roles - {"loop"} and program.named(pipeline) == "training")
 
@@ -72,11 +79,11 @@ def augmented_in_torch(program: Program) -> Iterator[tuple[Call, Pipeline, str, 
             continue
         call = pipeline.source.call
         element = pipeline.element
-        if any(_dataset(one) is _dataset(pipeline) for one in torch_loaders(program) if _trains(program, one)):
+        if any(dataset_of(one) is dataset_of(pipeline) for one in torch_loaders(program) if trains(program, one)):
             continue  # it reads the training data: that is said by a rule of its own
         random = [step for _, steps, _ in applied_transforms(element) for step in steps if is_random_step(step)]
         if random and call is not None:
-            yield call, pipeline, step_name(random[0]), split_of(_dataset(pipeline)) is not None
+            yield call, pipeline, step_name(random[0]), split_of(dataset_of(pipeline)) is not None
             continue
         for step in pipeline.source.steps:
             near = [one for one in pipeline.source.steps if one.within == step.within]
@@ -109,7 +116,7 @@ def whole_set_instead_of_split(program: Program) -> Iterator[Finding]:
     """
     loaders = torch_loaders(program)
     for pipeline in loaders:
-        dataset, call = _dataset(pipeline), pipeline.source.call
+        dataset, call = dataset_of(pipeline), pipeline.source.call
         match dataset:
             case Item(base=base, index=Literal(value="dataset"), attribute=True) if split_of(base) is not None:
                 if call is None or _is_drawn(pipeline):
@@ -120,10 +127,10 @@ def whole_set_instead_of_split(program: Program) -> Iterator[Finding]:
                     f"{program.name_of(pipeline)} reads `.dataset` of a split, which is the whole dataset: training "
                     "and validation read the same examples.",
                 )
-    trained = [one for one in loaders if _trains(program, one) and not _is_drawn(one)]
+    trained = [one for one in loaders if trains(program, one) and not _is_drawn(one)]
     tested = [one for one in loaders if program.is_for_testing(one) and not _is_drawn(one)]
     for train, test in itertools.product(trained, tested):
-        one, other = _dataset(train), _dataset(test)
+        one, other = dataset_of(train), dataset_of(test)
         if not isinstance(one, Object | Call | Item) or train.source.call is None or test.source.call is None:
             continue
         if one is other and program.named(test) != "training":  # a score of the training data may be wanted
@@ -146,7 +153,7 @@ def whole_set_instead_of_split(program: Program) -> Iterator[Finding]:
         first, second = (_sampler(one) for one in (train, test))
         if first is None or first is not second or test.source.call is None:
             continue
-        if _trains(program, train) and program.is_for_testing(test) and _dataset(train) is _dataset(test):
+        if trains(program, train) and program.is_for_testing(test) and dataset_of(train) is dataset_of(test):
             yield program.finding(
                 whole_set_instead_of_split,
                 test.source.call.expression,
@@ -161,7 +168,7 @@ def whole_set_instead_of_split(program: Program) -> Iterator[Finding]:
 def _scored_on_training_data(program: Program) -> Iterator[Finding]:
     """A loop over the training data adds up something that is called a validation or test score."""
     for use in program.uses:
-        if not isinstance(use.node, ast.For) or use.role == "training" or not _trains(program, use.pipeline):
+        if not isinstance(use.node, ast.For) or use.role == "training" or not trains(program, use.pipeline):
             continue
         added = [ast.unparse(one.target) for one in ast.walk(use.node) if isinstance(one, ast.AugAssign)]
         score = next((name for name in added if re.match(r"(val|valid|test)_", name)), None)
@@ -172,6 +179,35 @@ def _scored_on_training_data(program: Program) -> Iterator[Finding]:
                 f"`{score}` is computed on {program.name_of(use.pipeline)}, which is the training data.",
                 severity=Severity.WARNING,
             )
+
+    yield from _named_for_testing(program)
+
+
+_SCORE = re.compile(r"(test|val|valid|validation)_?(acc|accuracy|loss|score|f1|auc|error|mse|mae|iou|dice|metrics?)\w*")
+
+
+def _named_for_testing(program: Program) -> Iterator[Finding]:
+    """`test_acc = accuracy(train_loader, model)`: the name says test, and the loader is the one that is trained on."""
+    trained = {name for one in torch_loaders(program) if trains(program, one) for name in one.names}
+    tested = {name for one in torch_loaders(program) if program.is_for_testing(one) for name in one.names}
+    for node in program.source.nodes:
+        match node:
+            case ast.Assign(targets=[target], value=ast.Call() as call):
+                first = target.elts[0] if isinstance(target, ast.Tuple) and target.elts else target
+                given = [
+                    one.id for one in (*call.args, *(key.value for key in call.keywords)) if isinstance(one, ast.Name)
+                ]
+                wrong = [name for name in given if name in trained - tested]
+                if not isinstance(first, ast.Name) or not _SCORE.fullmatch(first.id) or not wrong:
+                    continue
+                if not any(name in tested for name in given) and tested:
+                    yield program.finding(
+                        whole_set_instead_of_split,
+                        call,
+                        f"`{first.id}` is computed on `{wrong[0]}`, which is the training data.",
+                        severity=Severity.WARNING,
+                    )
+                    return
 
 
 def _trainer_splits(program: Program) -> Iterator[Finding]:
@@ -221,15 +257,15 @@ def other_split_loaded(program: Program) -> Iterator[Finding]:
         Give `train=False`, or `split="test"`, for the test data.
     """
     loaders = torch_loaders(program)
-    trained = {_part(base_dataset(_dataset(one))) for one in loaders if _trains(program, one)}
+    trained = {_part(base_dataset(dataset_of(one))) for one in loaders if trains(program, one)}
     for pipeline in loaders:
-        dataset, call = _dataset(pipeline), pipeline.source.call
+        dataset, call = dataset_of(pipeline), pipeline.source.call
         part = _part(dataset)
         if call is None or not isinstance(dataset, Call) or part is None or _is_drawn(pipeline):
             continue
         if part == "training" and program.is_for_testing(pipeline) and part in trained and program.named(pipeline):
             found, wanted = "the training part", "testing"
-        elif part == "testing" and _trains(program, pipeline):
+        elif part == "testing" and trains(program, pipeline):
             found, wanted = "the test part", "training"
         else:
             continue
@@ -249,81 +285,6 @@ def _part(dataset: Value | None) -> str | None:
             return "training"
         return "testing" if train.value is False or train.value in ("test", "val") else None
     return None
-
-
-@rule("P111", "normalised-differently", Severity.WARNING)
-def normalised_differently(program: Program) -> Iterator[Finding]:
-    """Training images are normalised in another way than those for validation, test or prediction.
-
-    Why it matters:
-        The model learns with inputs of one mean and spread, and is used with another. The training loss looks well,
-        and every prediction is wrong in a systematic way.
-
-    Example:
-        `Compose([ToTensor(), Normalize(mean, std)])` for training, and `Compose([ToTensor()])` for testing.
-
-    Fix:
-        Use the same `Normalize`, with the same mean and standard deviation, everywhere; leave out only the random
-        transforms.
-    """
-    loaders = torch_loaders(program)
-    trained = [(one, _preparation(one)) for one in loaders if _trains(program, one)]
-    tested = [(one, _preparation(one)) for one in loaders if program.is_for_testing(one)]
-    for (train, first), (test, second) in itertools.product(trained, tested):
-        if first is None or second is None or not _same_kind(_dataset(train), _dataset(test)):
-            continue
-        message = _difference(first, second, "training data", program.name_of(test))
-        if message and test.source.call is not None:
-            yield program.finding(normalised_differently, test.source.call.expression, message)
-            return
-    used = {id(one) for _, steps in trained + tested for one in steps or ()}
-    for call in program.calls:
-        if call.name != "()" or not trained or trained[0][1] is None or call.in_map:
-            continue
-        steps, known = transform_steps(call.receiver)
-        if not known or any(id(one) in used for one in steps) or not any(map(_makes_tensor, steps)):
-            continue
-        message = _difference(trained[0][1], steps, "training data", "what is predicted on")
-        if message and (re.search(r"predict|infer|classify|demo|test", " ".join(call.within)) or _predicts(call)):
-            yield program.finding(normalised_differently, call.expression, message)
-            return
-
-
-def _predicts(call: Call) -> bool:
-    """It is in a function that runs a model without gradients."""
-    function = function_of(call.expression) if isinstance(call.node, ast.Call) else None
-    text = ast.unparse(function) if isinstance(function, ast.FunctionDef) else ""
-    runs = re.search(r"\b(model|net|network)\w*\(", text)
-    return bool(runs and re.search(r"no_grad|inference_mode", text) and ".backward(" not in text)
-
-
-def _preparation(pipeline: Pipeline) -> list[Call] | None:
-    """The steps that an example goes through; None if they are not all known."""
-    applied = applied_transforms(pipeline.element)
-    if len(applied) != 1 or not applied[0][2] or not any(map(_makes_tensor, applied[0][1])):
-        return None
-    return applied[0][1]
-
-
-def _makes_tensor(step: Call) -> bool:
-    return step_name(step) in ("ToTensor", "ToTensorV2", "ToImage", "PILToTensor")
-
-
-def _same_kind(one: Value | None, other: Value | None) -> bool:
-    first, second = base_dataset(one), base_dataset(other)
-    if isinstance(first, Call) and isinstance(second, Call):
-        return first.name == second.name
-    return isinstance(first, Object) and isinstance(second, Object) and first.program_class is second.program_class
-
-
-def _difference(first: list[Call], second: list[Call], one: str, other: str) -> str | None:
-    before, after = normalisation(first), normalisation(second)
-    if before == after or (before and after and UNKNOWN in (*before, *after)):
-        return None
-    if before is None or after is None:
-        with_it, without = (one, other) if after is None else (other, one)
-        return f"`Normalize` is applied to {with_it}, but not to {without}: the model gets inputs of another range."
-    return f"{other} and {one} are normalised with different constants: the model gets inputs of another range."
 
 
 @rule("P147", "prediction-order-lost", Severity.WARNING)
@@ -349,9 +310,13 @@ def prediction_order_lost(program: Program) -> Iterator[Finding]:
             taken = next(one for one in taken.elts if isinstance(one, ast.Tuple))  # of enumerate
         last = taken.elts[-1] if isinstance(taken, ast.Tuple) and len(taken.elts) > 1 else None
         dropped = isinstance(last, ast.Name) and bool(re.fullmatch(r"_\w*", last.id))
+        dropped |= isinstance(taken, ast.Name) and not isinstance(
+            pipeline.element, Group | Table
+        )  # there are no labels
         calls = [ast.unparse(node.func) for node in ast.walk(loop) if isinstance(node, ast.Call)]
         added = [ast.unparse(node) for node in ast.walk(loop) if isinstance(node, ast.Call)]
         gathers = any(re.search(r"\.(append|extend)\((?!.*loss)", text) for text in added)
+        gathers |= any(isinstance(one, ast.AugAssign) and "tolist" in ast.unparse(one.value) for one in ast.walk(loop))
         if dropped and gathers and program.is_for_testing(pipeline) and not any(".backward" in one for one in calls):
             yield program.finding(
                 prediction_order_lost,
@@ -361,4 +326,4 @@ def prediction_order_lost(program: Program) -> Iterator[Finding]:
             )
 
 
-SPLIT_RULES = [whole_set_instead_of_split, other_split_loaded, normalised_differently, prediction_order_lost]
+SPLIT_RULES = [whole_set_instead_of_split, other_split_loaded, prediction_order_lost]

@@ -7,8 +7,9 @@ import re
 from collections.abc import Iterator
 
 from recordsmith.doctor.lint.edits import Edit
+from recordsmith.doctor.lint.interpreter.values import Call
 from recordsmith.doctor.lint.libraries.control_flow import conditions_around, loops_around, root_of, statement_of
-from recordsmith.doctor.lint.libraries.torch.modules import is_optimizer
+from recordsmith.doctor.lint.libraries.torch.modules import is_optimizer, key_of
 from recordsmith.doctor.lint.libraries.torch.training import Step, optimizers, receiver_text, training_steps
 from recordsmith.doctor.lint.program import Program
 from recordsmith.rules import Finding, Severity, rule
@@ -142,6 +143,7 @@ def gradients_not_applied(program: Program) -> Iterator[Finding]:
             "`backward()` is never called: there are no gradients that `optimizer.step()` could apply.",
         )
         return
+    yield from _scheduled_instead(program, known)
     for step in known:
         yield from _out_of_order(program, step, backwards, clears, steps)
     stepped = {one.key for one in steps}
@@ -156,6 +158,24 @@ def gradients_not_applied(program: Program) -> Iterator[Finding]:
                 "weights never change.",
             )
             return
+
+
+def _scheduled_instead(program: Program, steps: list[Step]) -> Iterator[Finding]:
+    """`if scheduler: scheduler.step()`, and `else: optimizer.step()`: a scheduler does not change the weights."""
+    for step in steps:
+        for condition, inside in conditions_around(step.call, step.loop):
+            other = condition.orelse if inside else condition.body
+            text = "\n".join(map(ast.unparse, other))
+            if re.search(r"sched\w*(\.\w+)*\.step\(", text, re.IGNORECASE) and "backward" not in text:
+                if f"{receiver_text(step.call)}.step(" in text or len(steps) > 1:
+                    continue
+                yield program.finding(
+                    gradients_not_applied,
+                    step.call.expression,
+                    f"Either the scheduler or `{receiver_text(step.call)}` takes a step, by this condition: a "
+                    "scheduler only changes the learning rate, so with one the weights never change.",
+                )
+                return
 
 
 def _out_of_order(
@@ -224,6 +244,45 @@ def accumulated_without_dividing(program: Program) -> Iterator[Finding]:
                 "the learning rate acts as many times larger.",
             )
             return
+
+
+@rule("P158", "accumulated-gradients-cleared", Severity.WARNING)
+def accumulated_gradients_cleared(program: Program) -> Iterator[Finding]:
+    """Gradients are cleared in every turn of a loop that takes a step only every few turns.
+
+    Why it matters:
+        The step is meant to follow the sum of the gradients of several batches. `zero_grad` in every turn throws away
+        all but the last: the other batches are computed for nothing, and the effective batch is small.
+
+    Example:
+        `optimizer.zero_grad(); loss.backward()` in every turn, and `if step % 4 == 0: optimizer.step()`.
+
+    Fix:
+        Call `zero_grad` together with `step`, in the same `if`.
+    """
+    backwards, steps, clears = (_steps(program, kind) for kind in ("backward", "step", "zero"))
+    for step in steps:
+        around = conditions_around(step.call, step.loop)
+        counted = [_modulus(condition.test) for condition, inside in around if inside]
+        near = [one for one in backwards if one.root is step.root and one.loops == step.loops and _is_plain(one)]
+        mine = [one for one in clears if one.root is step.root and one.loops == step.loops]
+        if len(around) != 1 or not counted or not counted[0] or len(near) != 1 or len(mine) != 1:
+            continue
+        if _is_plain(mine[0]) and mine[0].key in (step.key, *_cleared_models(step)) and counted[0] != "1":
+            yield program.finding(
+                accumulated_gradients_cleared,
+                mine[0].call.expression,
+                f"The gradients are cleared in every turn, but `{receiver_text(step.call)}.step()` comes only every "
+                f"`{counted[0]}` turns: all batches but the last before a step are thrown away.",
+            )
+            return
+
+
+def _cleared_models(step: Step) -> set[object]:
+    """What stands for the models that an optimizer was given: `model.zero_grad()` clears the same gradients."""
+    optimizer = step.call.receiver
+    given = optimizer.argument(0, "params") if isinstance(optimizer, Call) else None
+    return {key_of(given)} if isinstance(given, Call) and given.name == ".parameters" else set()
 
 
 @rule("P153", "scaled-gradients-applied", Severity.ERROR)
@@ -303,6 +362,7 @@ STEP_RULES = [
     gradients_never_cleared,
     gradients_not_applied,
     accumulated_without_dividing,
+    accumulated_gradients_cleared,
     scaled_gradients_applied,
     clipped_before_backward,
 ]

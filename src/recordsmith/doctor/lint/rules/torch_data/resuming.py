@@ -1,0 +1,80 @@
+"""The rule on what a PyTorch program restores when it resumes."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+
+from recordsmith.doctor.lint.interpreter.values import Call
+from recordsmith.doctor.lint.libraries.torch.training import receiver_text
+from recordsmith.doctor.lint.program import Program
+from recordsmith.rules import Finding, Severity, rule
+
+__all__ = ["RESUMING_RULES"]
+
+_RESUMES = r"resum|start\w*_epoch|epoch_start|begin_epoch|first_epoch|start_iter|load_checkpoint"
+_SCHEDULER = re.compile(r"torch\.optim\.lr_scheduler\.[A-Z]\w+")
+
+
+@rule("P174", "resumed-in-part", Severity.WARNING)
+def resumed_in_part(program: Program) -> Iterator[Finding]:
+    """A program resumes training, and leaves out the optimizer or the learning rate schedule.
+
+    Why it matters:
+        Adam and momentum begin with empty averages, and a schedule begins anew with a high rate or its warm-up: the
+        loss jumps after every interruption, and the result differs from an uninterrupted run.
+
+    Example:
+        `torch.save({"model": ..., "optimizer": ...})` and a `CosineAnnealingLR` of which nothing is saved.
+
+    Fix:
+        Save and load all of them: `scheduler.state_dict()`, `scheduler.load_state_dict(checkpoint["scheduler"])`.
+    """
+    if program.mentions(r"[Ll]ightning|accelerat|deepspeed|transformers"):
+        return
+    saved = [one for one in program.calls if one.name == "torch.save" and one.node is not None]
+    loaded = {receiver_text(one) for one in program.calls if one.name == ".load_state_dict"}
+    written = "\n".join(ast.unparse(one.expression) for one in saved) + _saved_dicts(program)
+    optimizer = next((name for name in loaded if re.search(r"optim|^opt", name.rpartition(".")[2])), None)
+    keeps = re.search(r"optim\w*\.state_dict\(\)|opt\w*\.state_dict\(\)", written)
+    if not saved or not loaded or not keeps or not program.mentions(_RESUMES):
+        return
+    schedulers = [one for one in program.calls if _SCHEDULER.fullmatch(one.name)]
+    stepped = [one for one in program.calls if one.name == ".step" and isinstance(one.receiver, Call)]
+    stepped = [one for one in stepped if any(one.receiver is made for made in schedulers)]
+    restores = program.mentions(r"(?i)(sched\w*|lr_s\w*)(\.\w+|\[\w+\])*\.load_state_dict|last_epoch")
+    by_epoch = any(one.args for one in stepped) or program.mentions(r"sched\w*\.(step\(\w*epoch|last_epoch)|lambda_lr")
+    plateau = any("ReduceLROnPlateau" in one.name for one in schedulers)
+    if optimizer is not None and stepped and not restores and not by_epoch and not plateau:
+        yield program.finding(
+            resumed_in_part,
+            schedulers[0].expression,
+            "The weights and the optimizer are restored when training resumes, and the schedule is not: the learning "
+            "rate begins anew.",
+        )
+    elif (
+        optimizer is None
+        and not program.mentions(r"opt\w*(\.\w+|\[\w+\])*\.load_state_dict")
+        and program.mentions(r"resume|start_epoch|starting_epoch")
+        and _has_state(program)
+    ):
+        yield program.finding(
+            resumed_in_part,
+            saved[0].expression,
+            "The state of the optimizer is saved and never loaded: after resuming, its averages begin anew.",
+        )
+
+
+def _saved_dicts(program: Program) -> str:
+    """The dicts that are saved under a name."""
+    return "\n".join(ast.unparse(node) for node in program.source.nodes if isinstance(node, ast.Dict))
+
+
+def _has_state(program: Program) -> bool:
+    """The optimizer keeps something from step to step: Adam and the like, or momentum."""
+    made = [one for one in program.calls if re.fullmatch(r"torch\.optim\.[A-Z]\w*", one.name)]
+    return any(not one.name.endswith(".SGD") or one.argument(2, "momentum") is not None for one in made)
+
+
+RESUMING_RULES = [resumed_in_part]

@@ -28,12 +28,13 @@ METHOD = (
     "`recordsmith view` in a new process each time, over one file of records with four features, whose index is there. "
     "First page: from the moment at which the server says that it listens to the whole HTML of the first page, which "
     "has 40 records. Far cells: 40 records in the middle. Filter, first hits: the page of `n % 10 == 3`, which has the "
-    "first 40 hits. Filter, all: until all records are searched for one, which is the last. The check of the whole "
+    "first 40 hits. Filter, all: until all records are searched for one, which is the last. Text, all: until all are "
+    "searched for `'word 4999' in word`, which one in 5,000 has. The check of the whole "
     "dataset, which starts by itself, runs at the same time."
 )
 SIZES = (10_000, 1_000_000, 10_000_000)
 _PART = 100_000
-_PAGE, _FAR, _HITS, _ALL = "first page", "far cells", "filter, first hits", "filter, all"
+_PAGE, _FAR, _HITS, _ALL, _TEXT = "first page", "far cells", "filter, first hits", "filter, all", "text, all"
 
 
 def run(context: Context) -> Section:
@@ -42,7 +43,7 @@ def run(context: Context) -> Section:
     for size in SIZES:
         records = max(1_000, int(size * context.scale))
         path = _written(context.folder / f"view-{records}.tfrecord", records)
-        found: dict[str, list[float]] = {name: [] for name in (_PAGE, _FAR, _HITS, _ALL)}
+        found: dict[str, list[float]] = {name: [] for name in (_PAGE, _FAR, _HITS, _ALL, _TEXT)}
         for number in range(context.repeats):
             context.say(f"view: {records:,} records, pass {number + 1}")
             for name, seconds in _measured(context, path, records):
@@ -115,3 +116,9 @@ def _measured(context: Context, path: str, records: int) -> Iterator[tuple[str, 
             time.sleep(0.01)
         assert found["count"] == 1
         yield _ALL, time.perf_counter() - start
+        query = urllib.parse.urlencode({"where": "'word 4999' in word"})
+        start = time.perf_counter()
+        while not (found := status(query))["done"]:
+            time.sleep(0.01)
+        assert found["count"] == records // 5000
+        yield _TEXT, time.perf_counter() - start

@@ -71,4 +71,27 @@ std::size_t json_depth(const std::uint8_t* text, std::size_t size) {
   return deepest;
 }
 
+WordFinder::WordFinder(const std::uint8_t* word, std::size_t size, bool any_case) : word_(word), size_(size) {
+  for (std::size_t byte = 0; byte < folded_.size(); ++byte) {
+    const bool capital = any_case && byte >= 'A' && byte <= 'Z';
+    folded_[byte] = static_cast<std::uint8_t>(capital ? byte + 32 : byte);
+  }
+  std::array<std::size_t, 256> by_folded;
+  by_folded.fill(size);
+  for (std::size_t i = 0; i + 1 < size; ++i) by_folded[folded_[word[i]]] = size - 1 - i;
+  for (std::size_t byte = 0; byte < skips_.size(); ++byte) skips_[byte] = by_folded[folded_[byte]];
+}
+
+bool WordFinder::is_in(const std::uint8_t* text, std::size_t size) const {
+  if (size_ == 0) return true;
+  const std::uint8_t last = folded_[word_[size_ - 1]];
+  for (std::size_t end = size_ - 1; end < size; end += skips_[text[end]]) {
+    if (folded_[text[end]] != last) continue;
+    std::size_t left = size_ - 1;
+    while (left > 0 && folded_[text[end - size_ + left]] == folded_[word_[left - 1]]) --left;
+    if (left == 0) return true;
+  }
+  return false;
+}
+
 }  // namespace recordsmith

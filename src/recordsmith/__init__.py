@@ -17,6 +17,8 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from recordsmith.viewing import register_viewer
+
 if TYPE_CHECKING:
     from recordsmith import augment
     from recordsmith.checking.check import check
@@ -206,6 +208,9 @@ if not TYPE_CHECKING:  # they have the imports above; here every name would exis
         value = module if colon and not renamed else getattr(module, renamed or name)
         globals()[name] = value
         return value
+
+
+register_viewer(lambda: importlib.import_module("recordsmith.viewer.notebook"))
 
 
 def __dir__() -> list[str]:

@@ -235,6 +235,14 @@ def string_tensor(columns: list[tuple[npt.NDArray[np.uint8], npt.NDArray[np.int6
 def find_byte(text: bytes, byte: int) -> npt.NDArray[np.int64]: ...
 def has_leading_zeros(text: bytes, separators: bytes) -> bool: ...
 def json_depth(text: bytes) -> int: ...
+def mark_rows_with(
+    word: bytes,
+    data: npt.NDArray[np.uint8],
+    offsets: npt.NDArray[np.int64],
+    marks: npt.NDArray[np.bool_],
+    *,
+    any_case: bool,
+) -> None: ...
 def shrink_by_area(source: npt.NDArray[np.uint8], target: npt.NDArray[np.uint8]) -> None:
     """Fill `target` with `source` resized: each pixel is the mean of the area that it covers.
 

@@ -26,12 +26,7 @@ DECLARED = tomllib.loads((ROOT / "layers.toml").read_text())["python"]
 LAYERS: tuple[frozenset[str], ...] = tuple(map(frozenset, DECLARED["layers"]))
 
 # (module, what it imports from above): the reason. The only way past the rule.
-EXCEPTIONS: dict[tuple[str, str], str] = {
-    (
-        "loader",
-        "viewer",
-    ): "ds.view() and loader.view() are methods, because notebooks complete them; nothing else is used",
-}
+EXCEPTIONS: dict[tuple[str, str], str] = {}
 
 
 @dataclass(frozen=True)

@@ -1,11 +1,13 @@
-"""Compares pyproject.toml with the code. Building is tested by hand, because it takes minutes."""
+"""Compares pyproject.toml with the code. Compiling is tested by hand, because it takes minutes."""
 
 from __future__ import annotations
 
 import ast
 import re
+import subprocess
 import sys
 import tomllib
+import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -107,3 +109,29 @@ def test_licences_of_what_is_bundled_go_along():
         assert (ROOT / name).is_file(), name
     bundled = {path.name for path in (ROOT / "third_party").iterdir() if path.is_dir()}
     assert bundled == {Path(name).parts[1] for name in PROJECT["license-files"] if name.startswith("third_party/")}
+
+
+def test_a_wheel_has_every_file_of_the_package(tmp_path):
+    """Styles, scripts and types too, which Python itself would not miss. Nothing is compiled for this."""
+    pytest.importorskip("scikit_build_core", reason="the build backend is not installed")
+    options = ["wheel.cmake=false", f"build-dir={tmp_path}/build"]
+    subprocess.run(
+        [sys.executable, "-m", "pip", "wheel", "-q", str(ROOT), "--no-build-isolation", "--no-deps", "--no-index"]
+        + [part for option in options for part in ("-C", option)]
+        + ["-w", str(tmp_path)],
+        check=True,
+        capture_output=True,
+    )
+    (wheel,) = tmp_path.glob("*.whl")
+    packed = {name for name in zipfile.ZipFile(wheel).namelist() if name.startswith("recordsmith/")}
+    source = {
+        path.relative_to(SOURCE.parent).as_posix()
+        for path in SOURCE.rglob("*")
+        if path.is_file() and "__pycache__" not in path.parts and path.suffix not in (".so", ".pyc")
+    }
+    assert packed == source
+    assert {
+        "recordsmith/viewer/viewer.css",
+        "recordsmith/viewer/viewer.js",
+        "recordsmith/report/html/theme.css",
+    } <= packed

@@ -153,6 +153,10 @@ CONDITIONS = st.sampled_from(
         "name is not missing",
         "len(tokens) > 1",
         "any(tokens == 1)",
+        "'a' in name",
+        "'' in name",
+        "'é' not in name",
+        "b'\\x00' in raw",
     ]
 )
 ROWS = st.lists(
@@ -196,3 +200,6 @@ def test_whole_columns_are_compared_without_looking_at_rows(monkeypatch: pytest.
     monkeypatch.setattr("recordsmith.query.where._value", looked_at)
     column = np.arange(4)
     assert compile_where("n > 1 and n != 3", ["n"]).mask({"n": column}, 4).tolist() == [False, False, True, False]
+    text = rs.ByteColumn(b"a catno dog", [0, 5, 5, 11], text=True, present=[True, False, True])
+    assert compile_where("'cat' in t", ["t"]).mask({"t": text}, 3).tolist() == [True, False, False]
+    assert compile_where("'tn' in t or 'dog' not in t", ["t"]).mask({"t": text}, 3).tolist() == [True, False, False]

@@ -20,6 +20,8 @@ pytest.importorskip("uvicorn", reason="the extra 'view' is not installed")
 
 from recordsmith.viewer.data.opened import OpenedDataset
 from recordsmith.viewer.server import Server
+from tests.headless_browser import CHROMIUM
+from tests.viewer.visitor import Visitor
 
 
 @dataclass(frozen=True)
@@ -88,6 +90,36 @@ def viewing() -> Iterator[Viewing]:
     yield start
     for server in servers:
         server.stop()
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Any]:
+    """Return a browser that runs; skipped in words where there is none."""
+    playwright = pytest.importorskip(
+        "playwright.sync_api", reason="playwright is not installed: pip install playwright"
+    )
+    if CHROMIUM is None:
+        pytest.skip("no chromium is installed, in which the viewer could be opened: apt install chromium")
+    with playwright.sync_playwright() as started:
+        browser = started.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def visiting(chromium: Any, client: Client) -> Iterator[Callable[..., Visitor]]:
+    """Return a function that opens a page of a viewer: that of the fixture `client`, or another."""
+    contexts = []
+
+    def visit(other: Client | None = None, **options: Any) -> Visitor:
+        context = chromium.new_context(**{"viewport": {"width": 1200, "height": 800}, **options})
+        context.set_default_timeout(20_000)
+        contexts.append(context)
+        return Visitor(context.new_page(), other or client)
+
+    yield visit
+    for context in contexts:
+        context.close()
 
 
 SCHEMA = rs.Schema(

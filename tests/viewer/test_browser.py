@@ -7,9 +7,9 @@ browser is downloaded. Without one of them, these tests are skipped.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from typing import Any
-from urllib.parse import parse_qs, urlsplit
+import shlex
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -23,73 +23,11 @@ if CHROMIUM is None:
     pytest.skip("no chromium is installed, in which the viewer could be opened", allow_module_level=True)
 
 
-class Visitor:
-    """A page, what it said, and where it sent requests."""
-
-    def __init__(self, page: Any, client: Client) -> None:
-        self.page = page
-        self.client = client
-        self.base = f"http://127.0.0.1:{client.server.port}"
-        self.said: list[str] = []
-        self.elsewhere: list[str] = []
-        page.on("console", lambda message: self.said.append(message.text))
-        page.on("pageerror", lambda error: self.said.append(str(error)))
-        page.on("dialog", self._dialog)
-        page.on("request", self._request)
-        page.goto(client.server.url)
-        page.wait_for_selector("#count:has-text('record')")
-
-    def _dialog(self, dialog: Any) -> None:
-        self.said.append(f"dialog: {dialog.message}")
-        dialog.dismiss()
-
-    def _request(self, request: Any) -> None:
-        if not request.url.startswith(self.base):
-            self.elsewhere.append(request.url)
-
-    def go(self, path: str) -> None:
-        self.page.goto(self.base + path)
-
-    def count(self, words: str) -> None:
-        self.page.wait_for_function("words => document.querySelector('#count').textContent.includes(words)", arg=words)
-
-    @property
-    def query(self) -> dict[str, list[str]]:
-        return parse_qs(urlsplit(self.page.url).query)
-
-    def check(self) -> None:
-        assert self.said == []
-        assert self.elsewhere == []
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Any]:
-    with playwright.sync_playwright() as started:
-        browser = started.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield browser
-        browser.close()
-
-
 @pytest.fixture(scope="module")
 def client(viewing: Viewing, pets: str) -> Client:
     client = viewing(pets)
     client.wait("/d/0/status", lambda status: status["findings"] is not None)
     return client
-
-
-@pytest.fixture
-def visiting(chromium: Any, client: Client) -> Iterator[Any]:
-    contexts = []
-
-    def visit(other: Client | None = None, **options: Any) -> Visitor:
-        context = chromium.new_context(**{"viewport": {"width": 1200, "height": 800}, **options})
-        context.set_default_timeout(20_000)
-        contexts.append(context)
-        return Visitor(context.new_page(), other or client)
-
-    yield visit
-    for context in contexts:
-        context.close()
 
 
 def test_the_link_opens_the_grid_without_a_word_in_the_console_and_without_a_request_to_elsewhere(visiting):
@@ -155,6 +93,25 @@ def test_a_click_on_a_class_filters_and_back_takes_it_back(visiting):
     visitor.count("300 records")
     page.go_forward()
     visitor.count("100 of 300")
+    visitor.check()
+
+
+def test_a_class_is_found_among_many(visiting, viewing, tmp_path):
+    schema = rs.Schema({"label": rs.Label([f"kind {number}" for number in range(500)])})
+    with rs.write(tmp_path / "data", schema, shards=1) as writer:
+        writer.extend({"label": np.arange(1_000) % 400})
+    client = viewing(tmp_path / "data")
+    client.wait("/d/0/status", lambda status: status["findings"] is not None)
+    visitor = visiting(client)
+    find = visitor.page.get_by_label("Find a class of label")
+    find.fill("kind 39")
+    visitor.page.get_by_role("button", name=re.compile("^kind 399")).click()
+    visitor.count("2 of 1,000")
+    assert visitor.query == {"c.label": ["kind 399"]}
+    visitor.page.get_by_label("Find a class of label").fill("kind 499")
+    visitor.page.get_by_role("button", name=re.compile("^kind 499")).click()  # which no record has
+    visitor.count("2 of 1,000")
+    assert visitor.query == {"c.label": ["kind 399", "kind 499"]}
     visitor.check()
 
 
@@ -250,6 +207,22 @@ def test_what_can_be_taken_away(visiting):
     visitor.check()
 
 
+def test_the_command_that_is_offered_copies_what_was_selected(visiting, pets, tmp_path):
+    visitor = visiting()
+    visitor.go("/d/0/?q=number+29")
+    visitor.count("11 of 300")
+    visitor.page.get_by_role("button", name="Take away").click()
+    dialog = visitor.page.get_by_role("dialog", name="Take the selection away")
+    with visitor.page.expect_download() as download:
+        dialog.get_by_role("link", name="Download records.txt").click()
+    download.value.save_as(tmp_path / "records.txt")
+    command = shlex.split(dialog.locator("pre", has_text="--records").inner_text())
+    subprocess.run([sys.executable, "-m", *command], cwd=tmp_path, check=True, capture_output=True)
+    copied, shown = rs.open(tmp_path / "selected"), rs.open(pets)
+    assert [copied.raw(row) for row in range(len(copied))] == [shown.raw(row) for row in (29, *range(290, 300))]
+    visitor.check()
+
+
 def test_light_and_dark(visiting):
     visitor = visiting(color_scheme="dark")
     background = "getComputedStyle(document.body).backgroundColor"
@@ -281,15 +254,10 @@ def test_the_features_open_over_the_grid_on_a_phone(visiting):
 
 def test_everything_that_can_be_used_has_a_name(visiting):
     visitor = visiting()
-    for path in ("/d/0/", "/d/0/r/4", "/d/0/findings"):
+    for path in ("/d/0/", "/d/0/r/4", "/d/0/findings", "/d/0/?like=4", "/d/0/facts", "/compare"):
         visitor.go(path)
         visitor.page.wait_for_load_state("networkidle")
-        nameless = visitor.page.evaluate(
-            "() => [...document.querySelectorAll('a, button, input, select, [role=img], img')].filter(one => "
-            "!(one.getAttribute('aria-label') || one.textContent.trim() || one.alt !== undefined || "
-            "one.labels?.length)).map(one => one.outerHTML.slice(0, 100))"
-        )
-        assert nameless == [], path
+        assert visitor.nameless() == [], path
 
 
 def test_hostile_data_runs_nothing(visiting, viewing, tmp_path):

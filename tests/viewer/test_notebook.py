@@ -25,7 +25,8 @@ def views() -> Iterator[list[View]]:
         one.stop()
 
 
-def client_of(view: View) -> Client:
+def client_of(view: object) -> Client:
+    assert isinstance(view, View)
     return Client(view._server)
 
 

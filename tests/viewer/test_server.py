@@ -155,7 +155,7 @@ def test_facts_and_findings_arrive_in_the_background(client):
 def test_a_chosen_value_is_pressed_and_its_link_takes_it_away(client):
     client.wait("/d/0/status", lambda status: status["findings"] is not None)
     side = html.unescape(client.get("/d/0/side?c.label=cat").text)
-    assert re.search(r'href="\?" class="choice on"[^>]*aria-pressed="true"', side)
+    assert re.search(r'href="\?" class="choice on c0"[^>]*aria-pressed="true"', side)
     assert 'href="?c.label=cat&c.label=dog"' in side
 
 
@@ -216,8 +216,9 @@ def test_a_record_that_the_check_names_shows_the_finding_and_the_finding_leads_t
     client = viewing(path)
     client.wait("/d/0/status", lambda status: status["findings"] is not None)
     page = html.unescape(client.get("/d/0/findings").text)
-    link = re.search(r'href="(/d/0/\?finding=V001\.0)"', page)
+    link = re.search(r'href="(/d/0/\?where=not[^"]*)"', page)
     assert link is not None
+    client.wait(link[1].replace("/?", "/status?"), lambda status: status["done"])
     cells = client.get(link[1].replace("/?", "/cells?start=0&count=9&")).text
     assert re.findall(r'href="/d/0/r/(\d+)', cells) == ["7"]
     assert 'class="flag"' in cells
@@ -308,3 +309,12 @@ def test_raw_pixels_are_shown_where_a_feature_says_their_shape(viewing, tmp_path
     made = client.get("/d/0/media/0?f=image/encoded&kind=heat")
     assert np.array_equal(decode_image(made.body), pixels)
     assert client.get("/d/0/media/1?f=image/encoded&kind=heat").status == 422  # another number of bytes
+
+
+def test_numbers_are_all_given_or_none(client, monkeypatch):
+    wrong = client.get("/d/0/records.txt?where=nothing+%3D%3D+1")
+    assert (wrong.status, "There is no feature" in wrong.text) == (422, True)
+    monkeypatch.setattr("recordsmith.viewer.data.searching._MOST_NUMBERS", 10)
+    many = client.get("/d/0/records.txt?where=age+>+-3")
+    assert (many.status, "more than can be listed" in many.text) == (422, True)
+    assert client.get("/d/0/records.txt?where=age+>+-3+and+weight+%3C+0.35").text.split() == ["0", "1", "2", "3"]

@@ -48,6 +48,27 @@ TEST(a_zero_is_found_wherever_blocks_end) {
   }
 }
 
+TEST(a_word_is_found_wherever_it_is) {
+  const auto finds = [](const std::string& word, const std::string& text, bool any_case) {
+    return WordFinder(bytes(word), word.size(), any_case).is_in(bytes(text), text.size());
+  };
+  const std::string letters = "abAB";
+  std::string text;
+  for (unsigned number = 0; number < 20000; ++number) {  // all texts of these letters, up to a length
+    text.clear();
+    for (unsigned left = number; left > 0; left /= 5) text += left % 5 == 0 ? 'b' : letters[left % 5 - 1];
+    for (const std::string word : {"", "a", "B", "ab", "bb", "aba", "abab", "bAbb"}) {
+      CHECK(finds(word, text, false) == (text.find(word) != std::string::npos));
+      std::string small_text = text, small_word = word;
+      for (char& one : small_text) one = one == 'A' ? 'a' : one == 'B' ? 'b' : one;
+      for (char& one : small_word) one = one == 'A' ? 'a' : one == 'B' ? 'b' : one;
+      CHECK(finds(word, text, true) == (small_text.find(small_word) != std::string::npos));
+    }
+  }
+  CHECK(!finds("@", "`", true));  // which differ as capital and small letters do
+  CHECK(!finds("\xc3\x84", "\xc3\xa4", true));
+}
+
 TEST(depth_counts_brackets_outside_of_strings) {
   const auto depth = [](const std::string& text) {
     return json_depth(reinterpret_cast<const std::uint8_t*>(text.data()), text.size());

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 import numpy.typing as npt
 
+from recordsmith import _core
 from recordsmith.columns.offset_column import (
     Array,
     Bools,
@@ -86,6 +87,17 @@ class ByteColumn(OffsetColumn):
     def lengths(self) -> Int64s:
         """How many bytes each row has."""
         return np.diff(self._offsets)
+
+    def rows_with(self, word: str | bytes, *, any_case: bool = False) -> Bools:
+        """Return for each row whether it contains a word; with `any_case`, also with other capitals (of ASCII letters).
+
+        >>> ByteColumn(b"catdogsbee", [0, 3, 7, 10]).rows_with("do").tolist()
+        [False, True, False]
+        """
+        found = np.zeros(len(self), np.bool_)
+        sought = word.encode(errors="surrogateescape") if isinstance(word, str) else word
+        _core.mark_rows_with(sought, self._data, self._offsets, found, any_case=any_case)
+        return found
 
     def to_list(self) -> list[Any]:
         """Return the rows as bytes or str, with None for absent rows.

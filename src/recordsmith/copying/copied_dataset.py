@@ -25,7 +25,7 @@ class CopiedDataset(WrittenDataset):
         source_rows: the number of records in the input, damaged ones included.
         rejects: damaged records, and those that do not fit the schema.
         reasons: the most common reasons for rejecting them.
-        unmatched: records that do not meet the condition.
+        unmatched: records that do not meet the condition, or are not among the chosen numbers.
         duplicates: records left out because an equal one was copied.
         not_sampled: records that are not in the sample.
         unassigned: records left over by splits that are given as numbers.

@@ -12,6 +12,7 @@ from recordsmith.copying.copy_inputs import CopyInputs, find_inputs
 from recordsmith.copying.copy_options import CopyOptions
 from recordsmith.copying.copy_plan import Changes, plan_copy
 from recordsmith.copying.copy_policy import CopyPolicy, refuse_input
+from recordsmith.copying.record_numbers import Numbers, choose_records
 from recordsmith.dataset.inference import infer_from_files, schema_from_census, take_census
 from recordsmith.errors import RecordsmithError, SchemaError, advise, list_names
 from recordsmith.records.compression import writing_compression
@@ -46,6 +47,7 @@ def copy(  # noqa: PLR0913 - each is a setting of its own, and all but two have 
     *,
     from_split: str | None = None,
     where: str | None = None,
+    records: Numbers | None = None,
     dedupe: bool = False,
     sample: float | None = None,
     take: int | None = None,
@@ -88,6 +90,9 @@ def copy(  # noqa: PLR0913 - each is a setting of its own, and all but two have 
         out: the folder to write to; or one file, with a name such as "all.tfrecord.gz". Or the URL of one.
         from_split: copy only this split of the input.
         where: copy only records that meet a condition, such as "label == 'cat' and len(tokens) > 10".
+        records: copy only the records with these numbers, counted from 0 over all files as `rs.open(paths)` counts
+            them, or those in a file with one number a line, such as the viewer writes. They stay in the order of the
+            input.
         dedupe: leave out records that repeat an earlier record byte for byte.
         sample: copy a random sample: a share of each split such as 0.1, or a number of records such as 500.
         take: copy the first n records of each split.
@@ -191,6 +196,7 @@ def copy(  # noqa: PLR0913 - each is a setting of its own, and all but two have 
         group=group,
         provenance=inputs.provenance,
     )
+    chosen = None if records is None else choose_records(records, inputs.files)
     options = CopyOptions(
         out=out,
         single=single,
@@ -212,6 +218,7 @@ def copy(  # noqa: PLR0913 - each is a setting of its own, and all but two have 
     asked = {
         "from_split": from_split,
         "where": where,
+        **({} if chosen is None else {"records": chosen.describe()}),
         "features": features if features is None else list(features),
         "drop": list(drop),
         "rename": dict(rename or {}),
@@ -232,7 +239,7 @@ def copy(  # noqa: PLR0913 - each is a setting of its own, and all but two have 
             allow_race=allow_race,
         ) as destination,
     ):
-        policy, report = CopyPolicy(inputs, plan, options, asked), on_progress or bar
+        policy, report = CopyPolicy(inputs, plan, options, asked, chosen), on_progress or bar
         finished = carry_out(policy, options.output(), execution, report, overwrite=overwrite, resume=resume)
         if isinstance(finished, DonePart):
             return CopiedDataset(destination.place, {}, part=finished)

@@ -13,6 +13,7 @@ from recordsmith.copying.copy_inputs import CopyInputs
 from recordsmith.copying.copy_options import CopyOptions
 from recordsmith.copying.copy_plan import CopyPlan
 from recordsmith.copying.copy_work import CopyWork
+from recordsmith.copying.record_numbers import ChosenRecords
 from recordsmith.errors import RecordsmithError
 from recordsmith.formats.files.source_files import SourceFile
 from recordsmith.formats.source import Chunk
@@ -38,9 +39,17 @@ class CopyPolicy(Policy):
         plan: what is done to each record.
         options: which records are chosen, and what is written.
         asked: the options of `copy_dataset` that the plan was made from.
+        chosen: the only records that are copied; None copies all.
     """
 
-    def __init__(self, inputs: CopyInputs, plan: CopyPlan, options: CopyOptions, asked: dict[str, Any]) -> None:
+    def __init__(
+        self,
+        inputs: CopyInputs,
+        plan: CopyPlan,
+        options: CopyOptions,
+        asked: dict[str, Any],
+        chosen: ChosenRecords | None = None,
+    ) -> None:
         source = TFRecordsSource(inputs.layout, None, Schema({}), None)
         super().__init__(
             source=source,
@@ -54,7 +63,7 @@ class CopyPolicy(Policy):
             described=plan.schema,
             label=plan.label,
             provenance=plan.provenance,
-            dropped_because="do not meet the condition",
+            dropped_because="do not meet the condition" if chosen is None else "are not selected",
         )
         self._inputs = inputs
         self._plan = plan
@@ -62,7 +71,9 @@ class CopyPolicy(Policy):
         self._counts: dict[str, int] = {}
         self._in_place = self._input_files(source)
         self._split_of = dict(zip(inputs.files, map(inputs.splits.index, inputs.split_of), strict=False))
-        self._work = CopyWork(plan, in_place=self._in_place, cast=options.cast, strict=options.on_error == "stop")
+        self._work = CopyWork(
+            plan, in_place=self._in_place, cast=options.cast, strict=options.on_error == "stop", chosen=chosen
+        )
 
     def _input_files(self, source: TFRecordsSource) -> RecordFiles | None:
         """Return the input, if records can be read from it when they are written, which saves staging them."""

@@ -10,6 +10,7 @@ import numpy as np
 from recordsmith.columns import ByteColumn, PackedColumn
 from recordsmith.copying.copy_plan import CopyPlan
 from recordsmith.copying.frames import Frames, frames_of, rejected_error
+from recordsmith.copying.record_numbers import ChosenRecords
 from recordsmith.errors import EncodeError, RecordsmithError
 from recordsmith.formats.source import Chunk, Loaded, Reject
 from recordsmith.images import ImageError, Preparation, read_header
@@ -34,6 +35,7 @@ class CopyWork:
         in_place: where records are read again from their own files, instead of being staged.
         cast: casts and images may lose information.
         strict: the first record that cannot be copied is an error and not a reject.
+        chosen: the only records that are copied; None copies all.
     """
 
     def __init__(
@@ -43,9 +45,11 @@ class CopyWork:
         in_place: RecordFiles | None,
         cast: bool,
         strict: bool,
+        chosen: ChosenRecords | None = None,
     ) -> None:
         self._plan = plan
         self._in_place = in_place
+        self._chosen = chosen
         self._decoding = Schema({**(plan.group_schema or {}), **(plan.reading or {})})
         schema = plan.writing if plan.writing is not None else plan.schema or Schema({})
         translations = label_translations(_renamed(plan), schema) if plan.writing is not None else {}
@@ -69,13 +73,13 @@ class CopyWork:
 
     def encode(self, chunk: Chunk) -> EncodedChunk:
         """Copy the records of a chunk, in one way or the other."""
-        frames = frames_of(chunk)
-        source_rows = frames.rows + len(frames.rejects)
+        frames, others = (frames_of(chunk), 0) if self._chosen is None else self._chosen.frames_of(chunk)
+        source_rows = others + frames.rows + len(frames.rejects)
         frames, dropped = frames.meeting(self._plan.where, self._plan.where_schema)
         encoded = self._verbatim(frames) if self._plan.writing is None else self._encoder.encode(self._changed(frames))
         if self._strict and encoded.rejects:
             raise rejected_error(encoded.rejects[0])
-        encoded.source_rows, encoded.source_bytes, encoded.dropped = source_rows, chunk.source_bytes, dropped
+        encoded.source_rows, encoded.source_bytes, encoded.dropped = source_rows, chunk.source_bytes, others + dropped
         encoded.left_out = ()  # the plan knows them better
         return encoded
 

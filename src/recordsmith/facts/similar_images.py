@@ -14,13 +14,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
+import numpy.typing as npt
 
 from recordsmith.facts.dataset_facts import DuplicateFacts, DuplicateGroup
 from recordsmith.facts.from_core.survey_places import FilePlaces
 from recordsmith.images import ImageError
 from recordsmith.images.codec import decode_grey, header_of, opencv
 
-__all__ = ["SimilarImages", "content_digest", "perceptual_hash"]
+__all__ = ["SimilarImages", "content_digest", "hash_of_grey", "perceptual_hash", "small_grey"]
 
 _NEAR = 3  # bits
 _BANDS = 4
@@ -40,6 +41,12 @@ def perceptual_hash(data: bytes) -> int | None:
     >>> perceptual_hash(encode_image(image, "png")) == perceptual_hash(encode_image(image, "jpeg"))
     True
     """
+    small = small_grey(data)
+    return None if small is None else hash_of_grey(small)
+
+
+def small_grey(data: bytes) -> npt.NDArray[np.int16] | None:
+    """Return an image in grey, shrunk to 9 × 8; None if it cannot be decoded, or has no visible structure."""
     cv2 = opencv()
     try:
         header = header_of(data)
@@ -47,11 +54,13 @@ def perceptual_hash(data: bytes) -> int | None:
         grey = decode_grey(data, header, reduction=8 if is_large else 1)
     except ImageError:
         return None
-    small = cv2.resize(grey, (9, 8), interpolation=cv2.INTER_AREA).astype(np.int16)
-    if small.std() < _PLAIN:
-        return None
-    bits = small[:, 1:] > small[:, :-1]
-    return int.from_bytes(np.packbits(bits).tobytes(), "big")
+    small: npt.NDArray[np.int16] = cv2.resize(grey, (9, 8), interpolation=cv2.INTER_AREA).astype(np.int16)
+    return None if small.std() < _PLAIN else small
+
+
+def hash_of_grey(small: npt.NDArray[np.int16]) -> int:
+    """Return the 64 bits of a shrunk image."""
+    return int.from_bytes(np.packbits(small[:, 1:] > small[:, :-1]).tobytes(), "big")
 
 
 def content_digest(data: bytes) -> bytes:

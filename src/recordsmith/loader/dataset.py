@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -17,9 +17,7 @@ from recordsmith.loader.order.labels import class_counts
 from recordsmith.loader.plan import Plan, plan_of
 from recordsmith.loader.verbs import Verbs
 from recordsmith.schema import Schema
-
-if TYPE_CHECKING:
-    from recordsmith.viewer.notebook import View
+from recordsmith.viewing import View, viewer
 
 __all__ = ["Dataset", "open_dataset"]
 
@@ -86,9 +84,7 @@ class Dataset(Verbs[Loader[Row], Loader[Row], Loader[Pair]], StoredDataset):
         The viewer runs in the background until `.stop()` of the result, or until the program ends. A notebook shows it
         in a frame; elsewhere open its `.url`.
         """
-        from recordsmith.viewer.notebook import view_dataset
-
-        return view_dataset(self)
+        return viewer().view_dataset(self)
 
 
 def open_dataset(

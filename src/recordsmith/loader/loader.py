@@ -21,6 +21,7 @@ from recordsmith.loader.state import shown_verb
 from recordsmith.loader.verbs import Verbs
 from recordsmith.loader.verbs.pack import Efficiency, Packed
 from recordsmith.loader.verbs.select import SelectVerb
+from recordsmith.viewing import View, viewer
 from recordsmith.workers.forking import in_own_process
 
 if TYPE_CHECKING:
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
     from recordsmith.loader.frameworks.to_jax import JaxBatches
     from recordsmith.loader.frameworks.to_keras import KerasBatches
     from recordsmith.loader.frameworks.to_torch import TorchBatches
-    from recordsmith.viewer.notebook import View
 
 __all__ = ["Loader", "Pair"]
 
@@ -230,9 +230,7 @@ class Loader(SelectVerb["Loader[Item_co]"], Verbs["Loader[Item_co]", "Loader[Any
         Args:
             batches: how many batches are shown; at most 96 rows of them.
         """
-        from recordsmith.viewer.notebook import view_loader
-
-        return view_loader(self, batches)
+        return viewer().view_loader(self, batches)
 
     def state(self) -> dict[str, Any]:
         """Return the position of the consumer, JSON-ready. Batches that were read ahead do not count.

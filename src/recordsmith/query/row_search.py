@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import contextlib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, Protocol
 
@@ -43,6 +44,7 @@ def search_rows(
     decode: Callable[[StoredPayload], RowOverview],
     *,
     on_searched: Callable[[int], object] = lambda _: None,
+    payloads: Callable[[FileOverview], Iterable[bytes]] | None = None,
 ) -> Iterator[int]:
     """Return the numbers of the records that fit, in order.
 
@@ -55,13 +57,14 @@ def search_rows(
         features: the types of the features, None where records disagree.
         decode: turns a payload into a row, where that has to be done singly.
         on_searched: called now and then with the number of records that were looked at.
+        payloads: reads the records of a damaged file; None reads those before the damage.
     """
     schema = _columns(where, features)
     start = 0
     for file in files:
         if file.records:
             report = partial(_report, on_searched, start)
-            yield from (start + number for number in _in_file(file, where, schema, decode, report))
+            yield from (start + number for number in _in_file(file, where, schema, decode, report, payloads))
         start += file.records
         on_searched(start)
 
@@ -84,6 +87,7 @@ def _in_file(
     schema: Schema | None,
     decode: Callable[[StoredPayload], RowOverview],
     on_searched: Callable[[int], object],
+    payloads: Callable[[FileOverview], Iterable[bytes]] | None,
 ) -> Iterator[int]:
     done = 0  # records that columns have answered for
     if schema is not None and not file.damaged:
@@ -99,8 +103,11 @@ def _in_file(
             pass  # a record of another shape: continue one by one
         else:
             return
-    with RecordReader(file.path) as reader:
-        for number, payload in zip(range(file.records), reader, strict=False):
+    with contextlib.ExitStack() as stack:
+        singly = (
+            payloads(file) if file.damaged and payloads is not None else stack.enter_context(RecordReader(file.path))
+        )
+        for number, payload in zip(range(file.records), singly, strict=False):
             if number % _BATCH == 0:
                 on_searched(number)
             if number >= done:

@@ -227,6 +227,8 @@ def _mask(node: Node, columns: Mapping[str, Any], rows: int) -> tuple[Bools, Boo
             return _compared(node.operator, node.left, node.right.value, columns, rows)
         if isinstance(node.left, Constant) and node.operator in _TURNED:
             return _compared(_TURNED[node.operator], node.right, node.left.value, columns, rows)
+        if isinstance(node.left, Constant) and isinstance(node.right, Name):
+            return _containing(node.operator, columns.get(node.right.name), node.left.value, rows)
     return None
 
 
@@ -283,6 +285,14 @@ def _compared_strings(operator: str, column: ByteColumn, value: Any, rows: int) 
         found[places] |= (column.data[bytes_of] == sought).all(axis=1)
     there = np.ones(rows, np.bool_) if column.present is None else column.present
     return found == (operator in ("in", "==")), there
+
+
+def _containing(operator: str, column: Any, word: Any, rows: int) -> tuple[Bools, Bools] | None:
+    """Find a string in a column of strings."""
+    if not isinstance(column, ByteColumn) or not isinstance(word, (str, bytes)):
+        return None
+    there = np.ones(rows, np.bool_) if column.present is None else column.present
+    return column.rows_with(word) == (operator == "in"), there
 
 
 def _numbers(node: Node, columns: Mapping[str, Any], rows: int) -> tuple[npt.NDArray[Any], Bools] | None:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 from recordsmith import _core
+from recordsmith.errors import RecordsmithError
 from recordsmith.repairing.repair_result import Gap, Loss, RepairedHeader
 from recordsmith.storage.ranged.opening import file_size, record_bytes
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["DamagedFile", "look_at"]
 
 _STEP = 256 << 20  # bytes between two reports of progress
+_SMALL_STEP = 1 << 20  # bytes that are inflated between two looks at the limit
 _AT_ONCE = 4 << 20  # bytes of records that are copied at once
 _HEADER_BYTES = 12
 _FRAMING_BYTES = 16
@@ -60,6 +62,25 @@ class DamagedFile:
                 yield from self._frames(piece)
             elif piece.kind == "suspect":
                 yield self._recovery.frame(piece.data_begin, piece.data_size)
+
+    def kept_places(self) -> Iterator[tuple[int, int, int]]:
+        """Give of each record that is kept where it begins, where its data begins, and the size of its data."""
+        for piece in self._pieces:
+            if piece.kind == "repaired":
+                yield piece.begin, piece.data_begin, piece.data_size
+            elif piece.kind == "sound":
+                begin = piece.begin
+                for frames in self._frames(piece):
+                    data, at = frames.tobytes(), 0
+                    while at < len(data):
+                        size = int.from_bytes(data[at : at + 8], "little")
+                        yield begin + at, begin + at + _HEADER_BYTES, size
+                        at += size + _FRAMING_BYTES
+                    begin += len(data)
+
+    def payload(self, data_begin: int, data_size: int) -> bytes:
+        """Read the data of a record that is kept."""
+        return self._recovery.frame(data_begin, data_size)[_HEADER_BYTES:-4].tobytes()
 
     def losses(self) -> tuple[Loss, ...]:
         """List what is not kept, neighbours together."""
@@ -137,7 +158,12 @@ class DamagedFile:
 
 @contextlib.contextmanager
 def look_at(
-    path: str, *, compression: str = "auto", scratch: str | None = None, progress: OnBytes | None = None
+    path: str,
+    *,
+    compression: str = "auto",
+    scratch: str | None = None,
+    progress: OnBytes | None = None,
+    limit: int | None = None,
 ) -> Iterator[DamagedFile]:
     """Find out what can be kept of a file.
 
@@ -146,21 +172,24 @@ def look_at(
         compression: "auto", "none", "gzip" or "zlib".
         scratch: the folder to inflate a compressed file into; None for the system's own.
         progress: is called with the bytes done since it was called last.
+        limit: how many bytes a compressed file may be inflated to; more is an error.
     """
     with contextlib.ExitStack() as stack:
         first, *others = [compression] if compression != "auto" else _guesses(path)
-        best = stack.enter_context(_look(path, first, scratch, progress))
+        best = stack.enter_context(_look(path, first, scratch, progress, limit))
         for guess in others if not best.is_sound else ():
             if guess == "none" and best.records:
                 break
             # Also where something was found: stored blocks of compressed files hold records as they are.
-            file = stack.enter_context(_look(path, guess, scratch, None))
+            file = stack.enter_context(_look(path, guess, scratch, None, limit))
             best = max(best, file, key=lambda one: one.records)
         yield best
 
 
 @contextlib.contextmanager
-def _look(path: str, compression: str, scratch: str | None, progress: OnBytes | None) -> Iterator[DamagedFile]:
+def _look(
+    path: str, compression: str, scratch: str | None, progress: OnBytes | None, limit: int | None
+) -> Iterator[DamagedFile]:
     size = file_size(path)
     if compression == "none":
         recovery = _core.RecordRecovery(path)
@@ -170,7 +199,11 @@ def _look(path: str, compression: str, scratch: str | None, progress: OnBytes | 
     with tempfile.TemporaryDirectory(prefix=".recordsmith-", dir=scratch, ignore_cleanup_errors=True) as folder:
         inflated = os.path.join(folder, "inflated")
         inflation = _core.InflateRecovery(path, compression, inflated)
-        _run(inflation, progress)
+        if limit is None:
+            _run(inflation, progress)
+        while limit is not None and not inflation.advance(_SMALL_STEP):
+            if inflation.inflated > limit:
+                raise RecordsmithError("The file is too large when it is decompressed.", path=path)
         recovery = _core.RecordRecovery(inflated)
         _run(recovery, None)
         file = DamagedFile(recovery, inflated, compression, [])

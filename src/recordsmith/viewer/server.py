@@ -6,27 +6,26 @@ import contextlib
 import re
 import socket
 import threading
-from collections.abc import Callable, Iterator, Sequence
-from importlib.resources import files
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
 
 from recordsmith.errors import RecordsmithError, import_extra
 from recordsmith.images import ImageError
-from recordsmith.images.png import png_bytes
 from recordsmith.viewer.data.completing import completions
-from recordsmith.viewer.data.media import Media, MediaCache
+from recordsmith.viewer.data.media import MediaCache
 from recordsmith.viewer.data.opened import OpenedDataset
 from recordsmith.viewer.data.searching import Search
 from recordsmith.viewer.data.state import ViewState
 from recordsmith.viewer.pages.batches import SeenBatches
 from recordsmith.viewer.pages.cards import card, grid_shape, table_row
 from recordsmith.viewer.pages.compare_page import Comparisons
+from recordsmith.viewer.pages.facets import found_classes
 from recordsmith.viewer.pages.findings_page import batches_page, facts_page, findings_page
 from recordsmith.viewer.pages.frame import message_page
 from recordsmith.viewer.pages.grid_page import grid_page, side_part
-from recordsmith.viewer.pages.record_page import record_link, record_page
+from recordsmith.viewer.pages.program_page import program_page
+from recordsmith.viewer.pages.record_page import record_link, record_page, similar_part
+from recordsmith.viewer.responses import html_response, media_response, numbers_response, static_response
 from recordsmith.viewer.security import Gate, new_token
 from recordsmith.viewer.viewed import ViewedDataset
 from recordsmith.wording.markup import Markup, joined
@@ -44,13 +43,6 @@ _FIRST_CELLS = 40
 _FIRST_HITS = 0.25  # seconds that a page waits for the first hits of a filter
 _BACKLOG = 128
 _MOST_CONNECTIONS = 256
-_RANGE = re.compile(r"bytes=(\d*)-(\d*)")
-_STATIC = {
-    "theme.css": ("recordsmith.report.html", "theme.css", "text/css"),
-    "report.css": ("recordsmith.report.html", "page.css", "text/css"),
-    "viewer.css": ("recordsmith.viewer", "viewer.css", "text/css"),
-    "viewer.js": ("recordsmith.viewer", "viewer.js", "text/javascript"),
-}
 
 
 class Server:
@@ -62,6 +54,7 @@ class Server:
         port: the port; 0 for a free one.
         framed: notebooks of this machine may show the pages in a frame.
         seen: batches of a chain over the first dataset, which have a page of their own.
+        program: a Python file, notebook or folder that uses the data, whose findings have a page too.
     """
 
     def __init__(
@@ -72,13 +65,15 @@ class Server:
         port: int = 0,
         framed: bool = False,
         seen: SeenBatches | None = None,
+        program: str | None = None,
     ) -> None:
         uvicorn = import_extra("uvicorn", "view", purpose="The viewer")
         import_extra("starlette", "view", purpose="The viewer")
         self._cache = MediaCache()
         self._seen = seen
         self.every = [
-            ViewedDataset(number, one, self._cache, has_batches=seen is not None) for number, one in enumerate(datasets)
+            ViewedDataset(number, one, self._cache, has_batches=seen is not None, program=program)
+            for number, one in enumerate(datasets)
         ]
         self._comparisons = Comparisons(self.every)
         self.token = new_token()
@@ -149,7 +144,7 @@ class Server:
     def begin(self) -> None:
         """Begin to collect facts."""
         for one in self.every:
-            one.examination.start()
+            one.begin()
 
     def close(self) -> None:
         """Stop all work in the background."""
@@ -180,32 +175,35 @@ class Server:
 
         def comparison(request: Request) -> Response:
             query = request.query_params
-            return _html(self._comparisons.page(query.get("a", ""), query.get("b", "")))
+            return html_response(self._comparisons.page(query.get("a", ""), query.get("b", "")))
 
         def batch_image(request: Request) -> Response:
             place = request.path_params
             try:
                 if self._seen is None:
                     return self._not_found(request, None)
-                return _media_response(self._seen.image(place["batch"], place["row"], place["value"]), request)
+                return media_response(self._seen.image(place["batch"], place["row"], place["value"]), request)
             except ImageError:
                 return self._not_found(request, None)
 
         def batches(request: Request) -> Response:
             if self._seen is None:
                 return self._not_found(request, None)
-            return _html(batches_page(self.every[0], self.every, self._seen))
+            return html_response(batches_page(self.every[0], self.every, self._seen))
 
         pages: list[tuple[str, Callable[[Request, ViewedDataset, ViewState], Response]]] = [
             ("/", self._grid),
             ("/cells", self._cells),
-            ("/side", lambda _, viewed, state: _html(side_part(viewed, state, viewed.search(state).values))),
+            ("/side", lambda _, viewed, state: html_response(side_part(viewed, state, viewed.search(state).values))),
+            ("/classes", self._classes),
             ("/status", self._status),
             ("/complete", self._complete),
             ("/findings", self._findings),
-            ("/facts", lambda _, viewed, __: _html(facts_page(viewed, self.every))),
+            ("/facts", lambda _, viewed, __: html_response(facts_page(viewed, self.every))),
+            ("/program", self._program),
             ("/records.txt", self._numbers),
             ("/r/{number:int}", self._record),
+            ("/r/{number:int}/similar", self._similar),
             ("/media/{number:int}", self._media),
         ]
         routes = [Route("/d/{dataset:int}" + path, self._of_dataset(answer)) for path, answer in pages]
@@ -215,8 +213,8 @@ class Server:
                 Route("/compare", comparison),
                 Route("/batches", batches),
                 Route("/batches/{batch:int}/{row:int}/{value:int}", batch_image),
-                Route("/favicon.ico", _static),
-                Route("/static/{name}", _static),
+                Route("/favicon.ico", static_response),
+                Route("/static/{name}", static_response),
                 *routes,
             ],
             exception_handlers={404: self._not_found, RecordsmithError: self._failed},
@@ -234,10 +232,10 @@ class Server:
         return handle
 
     def _not_found(self, _: Request, __: Any) -> Response:
-        return _html(message_page("Not found", "There is no such page or record.", every=self.every), 404)
+        return html_response(message_page("Not found", "There is no such page or record.", every=self.every), 404)
 
     def _failed(self, _: Request, error: RecordsmithError) -> Response:
-        return _html(message_page("This cannot be shown", str(error), every=self.every), 500)
+        return html_response(message_page("This cannot be shown", str(error), every=self.every), 500)
 
     def _grid(self, _: Request, viewed: ViewedDataset, state: ViewState) -> Response:
         search = viewed.search(state)
@@ -249,11 +247,11 @@ class Server:
         page = grid_page(
             viewed, self.every, state, layout=layout, shape=shape, first=first, selected=selected, version=version
         )
-        return _html(page)
+        return html_response(page)
 
     def _cells(self, request: Request, viewed: ViewedDataset, state: ViewState) -> Response:
         start, count = _number(request, "start", 0), _number(request, "count", _FIRST_CELLS)
-        return _html(self._rendered(viewed, state, start, min(count, _MOST_CELLS), viewed.layout_of(state)))
+        return html_response(self._rendered(viewed, state, start, min(count, _MOST_CELLS), viewed.layout_of(state)))
 
     def _rendered(self, viewed: ViewedDataset, state: ViewState, start: int, count: int, layout: str) -> Markup:
         numbers = viewed.search(state).at(start, count, sample=state.sample)
@@ -264,18 +262,22 @@ class Server:
             if record is None:
                 continue
             link = record_link(viewed.base, number, state, position)
-            row = record.row
-            named = 0 if row is None else len(viewed.examination.of_record(row.path, row.number_in_file))
+            named = len(viewed.examination.of_record(number))
             if layout == "table":
                 cells.append(table_row(record, position, link, viewed.renderer, viewed.dataset, named))
             else:
                 cells.append(card(record, position, link, viewed.renderer, viewed.dataset, state.size, named))
         return joined(cells)
 
+    def _classes(self, request: Request, viewed: ViewedDataset, state: ViewState) -> Response:
+        feature, text = request.query_params.get("feature", ""), request.query_params.get("find", "")[:200]
+        selected = viewed.search(state).values
+        return html_response(found_classes(feature, text, viewed.dataset, viewed.examination, state, selected))
+
     def _status(self, _: Request, viewed: ViewedDataset, state: ViewState) -> Response:
         from starlette.responses import JSONResponse
 
-        search, examination = viewed.search(state), viewed.examination
+        search, examination, program = viewed.search(state), viewed.examination, viewed.program
         report = examination.report
         document = {
             "count": search.count,
@@ -287,10 +289,13 @@ class Server:
             "indexed": viewed.dataset.indexed,
             "error": None if search.error is None else _error(search.error),
             "facts": _version(viewed, search),
+            "damaged": len({one.path for one in viewed.dataset.problems}),
             "phase": examination.phase,
             "share": round(examination.share, 4),
             "findings": None if report is None else len(report.findings),
+            "program": None if program is None or program.report is None else len(program.report.findings),
             "busy": bool(examination.phase)
+            or (program is not None and program.busy)
             or not search.is_done
             or not viewed.dataset.indexed
             or (state.is_filtered and search.error is None and search.values is None),
@@ -308,7 +313,17 @@ class Server:
     def _findings(self, request: Request, viewed: ViewedDataset, _: ViewState) -> Response:
         if request.query_params.get("run") == "1":
             viewed.examination.ask()
-        return _html(findings_page(viewed, self.every))
+        return html_response(findings_page(viewed, self.every))
+
+    def _program(self, request: Request, viewed: ViewedDataset, _: ViewState) -> Response:
+        if viewed.program is None:
+            return self._not_found(request, None)
+        if request.query_params.get("run") == "1":
+            from starlette.responses import RedirectResponse
+
+            viewed.program.start()
+            return RedirectResponse(f"{viewed.base}/program", 303)
+        return html_response(program_page(viewed, self.every, viewed.program))
 
     def _record(self, request: Request, viewed: ViewedDataset, state: ViewState) -> Response:
         number = int(request.path_params["number"])
@@ -335,7 +350,14 @@ class Server:
             renderer=viewed.renderer,
             all_features=request.query_params.get("all") == "1",
         )
-        return _html(page)
+        return html_response(page)
+
+    def _similar(self, request: Request, viewed: ViewedDataset, _: ViewState) -> Response:
+        found = viewed.dataset.read([int(request.path_params["number"])])
+        if not found:
+            return self._not_found(request, None)
+        asked = request.query_params.get("run") == "1"
+        return html_response(similar_part(viewed, found[0], viewed.renderer, asked=asked))
 
     def _media(self, request: Request, viewed: ViewedDataset, _: ViewState) -> Response:
         from starlette.responses import PlainTextResponse
@@ -352,32 +374,19 @@ class Server:
             )
         except (RecordsmithError, ImageError, ValueError, MemoryError) as error:
             return PlainTextResponse(printable(str(error))[:500], 422, headers={"Cache-Control": "no-store"})
-        return _media_response(media, request)
+        return media_response(media, request)
 
     def _numbers(self, _: Request, viewed: ViewedDataset, state: ViewState) -> Response:
-        from starlette.responses import StreamingResponse
-
         search = viewed.search(state)
-        while not search.is_done:
+        while not search.is_done and not search.stopped:
             threading.Event().wait(0.05)
-
-        def lines() -> Iterator[bytes]:
-            for number in search.numbers(sample=state.sample):
-                yield b"%d\n" % number
-
-        headers = {"Content-Disposition": 'attachment; filename="records.txt"', "Cache-Control": "no-store"}
-        return StreamingResponse(lines(), media_type="text/plain", headers=headers)
+        return numbers_response(search, sample=state.sample)
 
 
 def _version(viewed: ViewedDataset, search: Search) -> int:
     """Return a number that changes whenever the features beside the grid have something new to show."""
-    return 2 * viewed.examination.version + (search.values is not None)
-
-
-def _html(text: str, status: int = 200) -> Response:
-    from starlette.responses import HTMLResponse
-
-    return HTMLResponse(text.encode(errors="backslashreplace"), status, headers={"Cache-Control": "no-store"})
+    program = 0 if viewed.program is None else viewed.program.version
+    return 2 * (viewed.examination.version + program) + (search.values is not None)
 
 
 def _number(request: Request, name: str, otherwise: int) -> int:
@@ -392,43 +401,3 @@ def _error(error: RecordsmithError) -> dict[str, str | int | None]:
         "advice": None if error.advice is None else printable(error.advice),
         "column": int(column[1]) if column is not None else None,
     }
-
-
-def _media_response(media: Media, request: Request) -> Response:
-    from starlette.responses import Response
-
-    headers = {"Cache-Control": "private, max-age=3600", "Accept-Ranges": "bytes"}
-    if media.kind == "application/octet-stream":
-        headers["Content-Disposition"] = 'attachment; filename="value.bin"'
-    wanted = _RANGE.fullmatch(request.headers.get("range", ""))
-    size = len(media.data)
-    if wanted is None or wanted[0] == "bytes=-" or not size:
-        return Response(media.data, media_type=media.kind, headers=headers)
-    if wanted[1]:
-        first, last = int(wanted[1]), min(int(wanted[2]) if wanted[2] else size - 1, size - 1)
-    else:
-        first, last = max(0, size - int(wanted[2])), size - 1
-    if first > last:
-        return Response(status_code=416, headers={"Content-Range": f"bytes */{size}"})
-    headers["Content-Range"] = f"bytes {first}-{last}/{size}"
-    return Response(media.data[first : last + 1], 206, media_type=media.kind, headers=headers)
-
-
-def _static(request: Request) -> Response:
-    from starlette.responses import Response
-
-    name = request.path_params.get("name", "icon.png")
-    headers = {"Cache-Control": "private, max-age=60"}
-    if name == "icon.png":
-        return Response(_icon(), media_type="image/png", headers=headers)
-    if name not in _STATIC:
-        return Response("There is no such file.", 404, media_type="text/plain")
-    package, file, kind = _STATIC[name]
-    return Response(files(package).joinpath(file).read_bytes(), media_type=kind, headers=headers)
-
-
-def _icon() -> bytes:
-    pixels = np.zeros((32, 32, 4), np.uint8)
-    for row, top in enumerate((4, 13, 22)):
-        pixels[top : top + 6, 4:28] = (59, 111, 182, 255 - 60 * row)
-    return png_bytes(pixels)

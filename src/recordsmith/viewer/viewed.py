@@ -12,6 +12,7 @@ from recordsmith.errors import RecordsmithError
 from recordsmith.images import ImageError, read_header
 from recordsmith.images.codec import decode_image
 from recordsmith.viewer.data.examination import Examination
+from recordsmith.viewer.data.likeness import Likeness
 from recordsmith.viewer.data.media import (
     Media,
     MediaCache,
@@ -23,6 +24,7 @@ from recordsmith.viewer.data.media import (
     wave_file,
 )
 from recordsmith.viewer.data.opened import OpenedDataset
+from recordsmith.viewer.data.program import ProgramReport
 from recordsmith.viewer.data.searching import Search
 from recordsmith.viewer.data.state import ViewState
 from recordsmith.viewer.pages.cards import has_visuals
@@ -43,24 +45,45 @@ class ViewedDataset:
         base: where its pages are.
         dataset: its records.
         examination: facts and findings.
+        program: the program that is shown beside it.
+        likeness: its near-duplicates.
         renderer: renders its values.
     """
 
-    def __init__(self, number: int, dataset: OpenedDataset, cache: MediaCache, *, has_batches: bool = False) -> None:
+    def __init__(
+        self,
+        number: int,
+        dataset: OpenedDataset,
+        cache: MediaCache,
+        *,
+        has_batches: bool = False,
+        program: str | None = None,
+    ) -> None:
         self.number = number
         self.has_batches = has_batches
         self.base = f"/d/{number}"
         self.dataset = dataset
         self.examination = Examination(dataset)
-        self.renderer = ValueRenderer(self.base, _ClassNames(dataset))
+        self.program = None if program is None else ProgramReport(program, self.examination)
+        self.renderer = ValueRenderer(self.base, _ClassNames(dataset), dataset.colours)
+        self.likeness = Likeness(dataset)
         self._cache = cache
         self._searches: OrderedDict[ViewState, Search] = OrderedDict()
         self._lock = threading.Lock()
+
+    def begin(self) -> None:
+        """Begin to collect facts."""
+        self.examination.start()
+        if self.program is not None:
+            self.program.start()
 
     def close(self) -> None:
         """Stop all work in the background."""
         self.dataset.close()
         self.examination.stop()
+        self.likeness.stop()
+        if self.program is not None:
+            self.program.stop()
         for search in self._searches.values():
             search.stop()
 
@@ -77,8 +100,11 @@ class ViewedDataset:
                 places = self.examination.records_of(key.finding) if key.finding else None
                 if key.finding and places is None and self.examination.report is None:
                     return Search(self.dataset, key, [])  # not kept: the check is not done yet
+                finder = self.examination.finder_of(key.finding) if key.finding else None
+                if key.like is not None and not key.finding:
+                    finder = self.likeness.finder_of(key.like)
                 search = self._searches[key] = Search(
-                    self.dataset, key, places if places is not None or not key.finding else []
+                    self.dataset, key, places if places is not None or not key.finding else [], finder
                 )
                 if len(self._searches) > _MOST_SEARCHES:
                     self._searches.popitem(last=False)[1].stop()

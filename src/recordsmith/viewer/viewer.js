@@ -234,7 +234,7 @@ async function poll() {
     showCount(status);
     showError(status.error);
     if (state.facts !== null && status.facts !== state.facts) refreshSide();
-  } else if (state.facts !== null && status.facts !== state.facts && ["findings", "facts"].includes(document.body.dataset.page)) {
+  } else if (state.facts !== null && status.facts !== state.facts && ["findings", "facts", "program"].includes(document.body.dataset.page)) {
     location.reload();
     return;
   }
@@ -249,14 +249,17 @@ function showCount(status) {
   if (!status.indexed) notes.push("indexing …");
   if (!status.done && status.filtered) notes.push(`searched ${Math.floor((100 * status.searched) / Math.max(1, status.total))} %`);
   else if (!status.done && status.indexed) notes.push("sorting …");
+  if (status.damaged) notes.push(status.damaged === 1 ? "1 damaged file" : `${number.format(status.damaged)} damaged files`);
   if (status.phase) notes.push(`${status.phase}${status.share ? ` ${Math.floor(100 * status.share)} %` : " …"}`);
-  box.replaceChildren(`${words} ${status.found === 1 ? "record" : "records"}`);
+  box.replaceChildren(`${words} ${(status.filtered ? status.total : status.found) === 1 ? "record" : "records"}`);
   if (notes.length) { const small = document.createElement("small"); small.className = "busy"; small.textContent = notes.join(", "); box.append(small); }
 }
 
 function showFindings(status) {
   const count = $("#findings-count");
   if (count && status.findings !== null) count.textContent = ` ${number.format(status.findings)}`;
+  const program = $("#program-count");
+  if (program && status.program !== null) program.textContent = ` ${number.format(status.program)}`;
   const phase = $("#phase");
   if (phase) { phase.textContent = status.phase || "starting"; $("#progress").value = status.share; }
 }
@@ -285,6 +288,7 @@ async function refreshSide() {
     const text = await fetchText(`${base()}/side${asked}`);
     if (asked !== query()) return;
     const typed = $("#find-feature")?.value || "";
+    if (document.activeElement?.classList.contains("find-class") && document.activeElement.value) return;  // somebody types
     const focus = side.contains(document.activeElement) ? document.activeElement.title : null;
     const top = side.scrollTop;
     side.replaceChildren(...new DOMParser().parseFromString(text, "text/html").body.childNodes);
@@ -451,6 +455,18 @@ function findFeature(wanted) {
   for (const part of document.querySelectorAll(".facet")) part.hidden = !part.dataset.name.includes(wanted.trim().toLowerCase());
 }
 
+async function findClass(input) {
+  const rows = input.previousElementSibling;
+  const wanted = input.value.trim();
+  if (!wanted) { refreshSide(); return; }
+  const asked = new URLSearchParams(query());
+  asked.set("feature", input.dataset.feature);
+  asked.set("find", wanted);
+  let text;
+  try { text = await fetchText(`${base()}/classes?${asked}`); } catch { return; }
+  if (input.value.trim() === wanted) rows.innerHTML = text;
+}
+
 async function copyText(text, button) {
   try { await navigator.clipboard.writeText(text); button.textContent = "Copied"; }
   catch { button.textContent = "Not allowed"; }
@@ -503,6 +519,7 @@ addEventListener("input", (event) => {
   const target = event.target;
   if (target.id === "where") { clearTimeout(box.timer); box.timer = setTimeout(suggest, 120); }
   else if (target.id === "find-feature") findFeature(target.value);
+  else if (target.classList.contains("find-class")) { clearTimeout(box.classes); box.classes = setTimeout(() => findClass(target), 200); }
   else if (target.id === "search-text") {
     clearTimeout(box.search);
     box.search = setTimeout(() => go(changed({ q: target.value.trim() })), 450);
@@ -550,14 +567,33 @@ function goToRecord() {
   if (wanted && Number.isInteger(position) && position >= 0 && position < state.grid.count) state.grid.go(position, true);
 }
 
-addEventListener("error", (event) => {
-  const image = event.target;
-  if (!(image instanceof HTMLImageElement) || image.classList.contains("mask")) { if (image.remove && image instanceof HTMLImageElement) image.remove(); return; }
+function showBroken(image) {
+  if (image.classList.contains("mask")) { image.remove(); return; }
   const words = document.createElement("span");
   words.className = "broken";
   words.textContent = "This image cannot be decoded.";
   image.replaceWith(words);
-}, true);
+}
+addEventListener("error", (event) => { if (event.target instanceof HTMLImageElement) showBroken(event.target); }, true);
+// Those that failed before this script was there; not those that are not loaded yet.
+for (const image of [...document.images]) if (image.complete && image.getAttribute("src") && !image.naturalWidth) showBroken(image);
+
+// --- parts of a page that arrive later ---
+
+async function fetchPart(source) {
+  const part = $("#similar");
+  if (!part || !source) return;
+  let text;
+  try { text = await fetchText(source); } catch { return; }
+  part.outerHTML = text;
+  const next = $("#similar").dataset.source;
+  if (next) setTimeout(() => fetchPart(next), 600);
+}
+addEventListener("click", (event) => {
+  const link = event.target.closest("a[data-part]");
+  if (link) { event.preventDefault(); fetchPart(link.getAttribute("href")); }
+});
+if ($("#similar")?.dataset.source) setTimeout(() => fetchPart($("#similar").dataset.source), 300);
 
 if (document.body.dataset.page === "grid") startGrid();
 else if (document.body.hasAttribute("data-running")) setTimeout(() => location.reload(), 700);

@@ -21,7 +21,7 @@ def test_copy_and_what_it_prints(run: Run, pets_folder: Path, tmp_path: Path) ->
     words = " ".join(result.output.split())
     assert "4 of 13 records" in words
     assert "copied byte for byte" in words
-    assert "left out: 9 records, which do not meet the condition" in words
+    assert "left out: 9 records, which were not selected" in words
     assert "train 3 75.0 % 2" in words
     assert len(rs.open(out)) == 4
 

@@ -114,3 +114,9 @@ def test_too_many_datasets_are_refused(data):
     done = CliRunner().invoke(main, ["view", *[str(data)] * 21, "--no-browser"])
     assert done.exit_code == 2
     assert "--together" in done.output
+
+
+def test_a_program_that_is_not_there_is_an_error(data):
+    result = CliRunner().invoke(main, ["view", str(data), "--program", str(data.parent / "none.py")])
+    assert result.exit_code == 2
+    assert "There is no such program" in result.output

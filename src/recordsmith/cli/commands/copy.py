@@ -34,6 +34,7 @@ Examples:
   recordsmith copy a.tfrecord b.tfrecord.gz -o merged.tfrecord
   recordsmith copy data/ -o divided --merge-splits --split train=0.8,test=0.2 --stratify --shuffle --seed 7
   recordsmith copy data/ -o cats --where 'label == "cat"' --dedupe
+  recordsmith copy data/ -o chosen --records records.txt
   recordsmith copy data/ -o small --sample 0.01 --features image,label --rename label=class
   recordsmith copy data/ -o s3://bucket/data
   recordsmith copy data/ -o smaller --schema schema.json --cast --compression gzip
@@ -88,6 +89,12 @@ def sample_option(_ctx: click.Context | None, _param: click.Parameter | None, va
     "--where",
     metavar="CONDITION",
     help="Copy only the records that match, such as: label == 'cat' and len(tokens) > 10.",
+)
+@click.option(
+    "--records",
+    metavar="FILE",
+    help="Copy only the records whose numbers are in this file, one a line, counted from 0 over all sources. "
+    "`recordsmith view` writes such files. The records stay in the order of the sources.",
 )
 @click.option("--dedupe", is_flag=True, help="Leave out records that repeat an earlier record byte for byte.")
 @click.option(

@@ -24,6 +24,7 @@ Examples:
   recordsmith view pets.record
   recordsmith view data/ --split train
   recordsmith view old/ new/
+  recordsmith view data/ --program train.py
   recordsmith view 'logs/*.tfrecord' --port 8000 --no-browser
 """
 _MOST_DATASETS = 20
@@ -34,6 +35,12 @@ _MOST_DATASETS = 20
 @files_of_split_option
 @click.option(
     "--schema", "schema_path", metavar="FILE", help="Decode with this schema, written by `recordsmith schema -o`."
+)
+@click.option(
+    "--program",
+    metavar="PATH",
+    help="A Python file, a notebook, or a folder of them that uses the data: what `recordsmith doctor` finds in it is "
+    "shown beside the data. It is read, and not run.",
 )
 @click.option("--together", is_flag=True, help="Show all paths as one dataset, instead of each as its own.")
 @click.option(
@@ -53,6 +60,7 @@ def view(
     paths: tuple[str, ...],
     split: str | None,
     schema_path: str | None,
+    program: str | None,
     together: bool,
     port: int,
     host: str,
@@ -77,7 +85,8 @@ def view(
             f"{len(groups)} paths are too many datasets to show: at most {_MOST_DATASETS}. "
             "Use --together, or quote the glob."
         )
-    server = Server([OpenedDataset(group, split=split, schema=schema) for group in groups], host=host, port=port)
+    opened = [OpenedDataset(group, split=split, schema=schema) for group in groups]
+    server = Server(opened, host=host, port=port, program=program)
     with _opened_by_file(server) as page, contextlib.suppress(KeyboardInterrupt):
         server.run(lambda: _greet(server, page if browser else None))
     from recordsmith.cli.consoles import echo

@@ -119,7 +119,7 @@ def _left_behind(copied: CopiedDataset) -> list[RenderableType]:
     lines: list[RenderableType] = []
     for count, name, what in (
         (copied.rejects, "rejected", "damaged, or not as the schema says"),
-        (copied.unmatched, "left out", "which do not meet the condition"),
+        (copied.unmatched, "left out", "which were not selected"),
         (copied.duplicates, "duplicates", "whose bytes were there before"),
         (copied.not_sampled, "not sampled", "which the sample leaves out"),
         (copied.unassigned, "not asked for", "which no split took"),

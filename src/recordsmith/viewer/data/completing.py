@@ -13,6 +13,8 @@ from recordsmith.viewer.data.opened import OpenedDataset
 __all__ = ["completions"]
 
 _MOST = 12
+_MANY = 1_000  # words that fit
+_MOST_WORDS = 2_000_000  # that are looked at
 _WORDS = ("and", "or", "not", "in", "not in", "is missing", "is not missing")
 _VALUE = re.compile(r"(?:`([^`]*)`|([\w/.\-]+))\s*(?:==|!=|in|not\s+in)\s*[\[(]?(?:\s*'[^']*'\s*,)*\s*'([^']*)$")
 _NAME = re.compile(r"(?:`([^`]*)|([\w/.\-]*))$")
@@ -43,10 +45,17 @@ def _written(name: str) -> str:
 
 
 def _near(begun: str, words: Iterable[str]) -> list[str]:
-    """Return the words that begin like this, then those that contain it; of very many only the first are looked at."""
+    """Return words that begin like this, then those that contain it; of very many, the first ones that fit."""
     folded = begun.casefold()
-    known = [word for word in islice(words, 100_000) if folded in word.casefold() and "`" not in word]
-    return sorted(known, key=lambda word: (not word.casefold().startswith(folded), len(word)))[:_MOST]
+    beginning: list[str] = []
+    containing: list[str] = []
+    for word in islice(words, _MOST_WORDS):
+        known = word.casefold()
+        if folded in known and "`" not in word:
+            (beginning if known.startswith(folded) else containing).append(word)
+            if len(beginning) > _MANY:
+                break
+    return [*sorted(beginning, key=len), *sorted(containing[:_MANY], key=len)][:_MOST]
 
 
 def _values(name: str, dataset: OpenedDataset, examination: Examination) -> Sequence[str]:

@@ -12,14 +12,15 @@ import threading
 from collections.abc import Sequence
 
 from recordsmith.checking.check import check
-from recordsmith.errors import reason_of
+from recordsmith.errors import RecordsmithError, reason_of
 from recordsmith.facts.dataset_facts import DatasetFacts, LabelFacts
 from recordsmith.facts.survey import survey
 from recordsmith.facts.value_facts import FeatureFacts
 from recordsmith.report import Report
-from recordsmith.rules import Finding
+from recordsmith.rules import Finding, Location
 from recordsmith.storage.ranged.opening import file_size, is_ranged
-from recordsmith.viewer.data.opened import OpenedDataset
+from recordsmith.viewer.data.finding_records import RecordFinder, finder_of, predicate_of
+from recordsmith.viewer.data.opened import OpenedDataset, ShownRecord
 
 __all__ = ["Examination"]
 
@@ -45,6 +46,7 @@ class Examination:
         error: why the check could not be done.
         version: increases whenever there is something new.
         asked: the whole dataset is or was checked.
+        settled: nothing more is known by itself: it is checked, or waits for being asked.
     """
 
     def __init__(self, dataset: OpenedDataset) -> None:
@@ -59,7 +61,8 @@ class Examination:
         self.error: str | None = None
         self.version = 0
         self.asked = False
-        self._by_record: dict[tuple[str, int], list[int]] = {}
+        self.settled = False
+        self._by_record: dict[tuple[str, int | None, int | None], list[int]] = {}  # path, number in the file, offset
         self._features: dict[str, FeatureFacts] = {}
         self._started = False
 
@@ -97,24 +100,53 @@ class Examination:
         labels = () if self.facts is None else self.facts.labels
         return next((one for one in labels if one.feature == name), None)
 
-    def of_record(self, path: str, number_in_file: int) -> list[Finding]:
+    def of_record(self, number: int) -> list[Finding]:
         """Return the findings that name a record."""
-        return [self.findings[place] for place in self._by_record.get((path, number_in_file), ())]
+        located = self._dataset.locate(number)
+        if located is None:
+            return []
+        file, in_file = located
+        recovered = self._dataset.recovered(file.path)
+        key = (file.path, in_file, None) if recovered is None else (file.path, None, recovered.place(in_file)[0])
+        return [self.findings[place] for place in self._by_record.get(key, ())]
+
+    def about(self, record: ShownRecord) -> list[Finding]:
+        """Return the findings that name a record, then the others that are about it."""
+        named = self.of_record(record.number)
+        others = [one for one in self.findings if one not in named and self._is_about(one, record)]
+        return [*named, *others]
+
+    def _is_about(self, finding: Finding, record: ShownRecord) -> bool:
+        test = predicate_of(finding, self._dataset.types)
+        try:
+            return test is not None and test(record)
+        except RecordsmithError:  # OpenCV is missing
+            return False
 
     def key_of(self, finding: Finding) -> str:
         """Return a short name of a finding, which URLs use: its code, and its number among those of the same code."""
         same = [one for one in self.findings if one.code == finding.code]
         return f"{finding.code}.{next(n for n, one in enumerate(same) if one is finding)}"
 
-    def records_of(self, key: str) -> list[int] | None:
-        """Return the numbers of the records that a finding names; None if there is no such finding."""
+    def finding(self, key: str) -> Finding | None:
+        """Return the finding with such a name."""
         code, _, number = key.partition(".")
         same = [one for one in self.findings if one.code == code]
-        if not number.isdecimal() or int(number) >= len(same):
+        return same[int(number)] if number.isdecimal() and len(number) < 9 and int(number) < len(same) else None
+
+    def finder_of(self, key: str) -> RecordFinder | None:
+        """Return what finds all records of a finding; None if only those are known that it names."""
+        finding = self.finding(key)
+        return None if finding is None else finder_of(finding, self.facts)
+
+    def records_of(self, key: str) -> list[int] | None:
+        """Return the numbers of the records that a finding names; None if there is no such finding."""
+        finding = self.finding(key)
+        if finding is None:
             return None
-        places = [same[int(number)].location, *same[int(number)].places]
+        places = _named(finding)
         found = [
-            self._dataset.number_of(place.path, place.record)
+            self._dataset.number_of(place.path, place.record, place.offset)
             for place in places
             if place.path is not None and place.record is not None
         ]
@@ -145,6 +177,8 @@ class Examination:
         self.phase = ""
         if not self._stopped and self._is_quickly_checked():
             self.ask()
+        else:
+            self.settled = True
 
     def _is_quickly_checked(self) -> bool:
         files = self._dataset.layout.files
@@ -168,20 +202,23 @@ class Examination:
         except Exception as error:  # noqa: BLE001 - the same
             self.error = reason_of(error)
             self.phase = ""
+            self.settled = True
             self.version += 1
             return
-        by_record: dict[tuple[str, int], list[int]] = {}
+        by_record: dict[tuple[str, int | None, int | None], list[int]] = {}
         for place, finding in enumerate(report.findings):
-            named = {(one.path, one.record) for one in (finding.location, *finding.places)}
-            for path, record in named:
+            for path, record, offset in {(one.path, one.record, one.offset) for one in _named(finding)}:
                 if path is not None and record is not None:
-                    by_record.setdefault((path, record), []).append(place)
+                    by_record.setdefault((path, record, None), []).append(place)
+                if path is not None and offset is not None:
+                    by_record.setdefault((path, None, offset), []).append(place)
         self._by_record = by_record
         self.report = report
         self.error = None
         if report.facts is not None:
             self._know(report.facts, complete=True)
         self.phase = ""
+        self.settled = True
         self.version += 1
 
     def _know(self, facts: DatasetFacts, *, complete: bool) -> None:
@@ -195,6 +232,10 @@ class Examination:
             raise _StoppedError
         self.phase = phase
         self.share = done / total if total else 0.0
+
+
+def _named(finding: Finding) -> Sequence[Location]:
+    return (finding.location, *finding.places)
 
 
 def _let_others_first() -> None:

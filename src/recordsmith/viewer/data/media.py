@@ -24,6 +24,7 @@ from recordsmith.images import ImageError, read_header
 from recordsmith.images.channels import to_channels
 from recordsmith.images.codec import decode_stored, encode_stored, header_of, opencv, turned
 from recordsmith.images.png import png_bytes
+from recordsmith.viewer.data.class_colours import PALETTE
 
 __all__ = [
     "Media",
@@ -40,10 +41,6 @@ __all__ = [
 _KEPT_BYTES = 64 << 20
 _UNDECODED_BYTES = 4 << 20  # of an image that is sent as it is, without OpenCV
 _HEAT = np.array([(16, 24, 64), (32, 80, 148), (38, 146, 160), (128, 196, 112), (250, 226, 96)], np.float64)
-_MASK_COLOURS = np.array(
-    [(230, 75, 53), (77, 187, 213), (0, 160, 135), (243, 155, 127), (132, 145, 180), (145, 209, 194), (126, 97, 72)],
-    np.uint8,
-)
 _MOST_SAMPLES = 20_000_000  # of a sound that is made from numbers
 _LARGEST_SIDE = 1024  # pixels of a heat map
 
@@ -222,7 +219,7 @@ def mask_image(classes: npt.NDArray[Any]) -> Media:
     flat = flat[::step, ::step].astype(np.int64)
     pixels = np.zeros((*flat.shape, 4), np.uint8)
     there = flat != 0
-    pixels[there, :3] = _MASK_COLOURS[(flat[there] - 1) % len(_MASK_COLOURS)]
+    pixels[there, :3] = np.array(PALETTE, np.uint8)[flat[there] % len(PALETTE)]
     pixels[there, 3] = 130
     return Media("image/png", png_bytes(pixels))
 

@@ -2,7 +2,7 @@
 
 Nothing is read through before the first page. A census of the first records says which features there are; the files
 are indexed in the background, one after the other. Until the first one is, its first records are shown. Where a file
-is damaged, the records before the damage are shown.
+is damaged, the records that can be read before and after the damage are shown.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import os
 import threading
 from collections import OrderedDict
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from functools import cached_property
 from itertools import islice
 
@@ -30,6 +31,8 @@ from recordsmith.records.reader import RecordReader
 from recordsmith.schema import Feature, Label, Schema, Steps
 from recordsmith.storage.ranged.opening import file_size, is_ranged
 from recordsmith.text import Vocabulary
+from recordsmith.viewer.data.class_colours import ClassColours
+from recordsmith.viewer.data.damage import Break, RecoveredFile
 
 __all__ = ["LARGEST_RECORD", "OpenedDataset", "ShownRecord"]
 
@@ -102,6 +105,8 @@ class OpenedDataset:
         self._datasets: OrderedDict[str, StoredDataset] = OrderedDict()
         self._compressed = CompressedShards(verify=True, budget=_COMPRESSED_BYTES)
         self._damaged: tuple[str, list[bytes]] = ("", [])
+        self._recovered: dict[str, RecoveredFile] = {}
+        self.colours = ClassColours(self.class_names, self._usual_classes)
         self._vocabularies: dict[str, Sequence[str]] = {}
         self._rows: OrderedDict[int, tuple[ShownRecord, int]] = OrderedDict()
         self._row_bytes = 0
@@ -113,6 +118,8 @@ class OpenedDataset:
     def close(self) -> None:
         """Stop the work in the background."""
         self._stopped = True
+        for one in self._recovered.values():
+            one.close()
 
     # --- what it is ---
 
@@ -128,6 +135,15 @@ class OpenedDataset:
     def records(self) -> int:
         """How many records are known so far."""
         return sum(file.records for file in self.files)
+
+    def recovered(self, path: str) -> RecoveredFile | None:
+        """Return what can be read of a damaged file, if that is known."""
+        return self._recovered.get(path)
+
+    @property
+    def breaks(self) -> list[Break]:
+        """Where files are broken, as far as that is known."""
+        return [one for file in list(self._recovered.values()) for one in file.breaks]
 
     @cached_property
     def census(self) -> Census:
@@ -160,6 +176,9 @@ class OpenedDataset:
         feature = self.types.get(name)
         feature = feature.feature if isinstance(feature, Steps) else feature
         return feature.names if isinstance(feature, Label) else ()
+
+    def _usual_classes(self) -> Sequence[str]:
+        return next((names for name in self.types if (names := self.class_names(name))), ())
 
     def value_names(self, name: str) -> Sequence[str]:
         """What the numbers of a feature stand for: the names of its classes, or the words of its vocabulary."""
@@ -201,11 +220,14 @@ class OpenedDataset:
             number -= file.records
         return None
 
-    def number_of(self, path: str, number_in_file: int) -> int | None:
-        """Return the number in the dataset of a record of a file."""
+    def number_of(self, path: str, number_in_file: int, offset: int | None = None) -> int | None:
+        """Return the number in the dataset of a record of a file; in a damaged one, of the record at an offset."""
         start = 0
         for file in self.files:
             if file.path == path:
+                if path in self._recovered and offset is not None:
+                    found = self._recovered[path].number_at(offset)
+                    return None if found is None else start + found
                 return start + number_in_file if number_in_file < file.records else None
             start += file.records
         return None
@@ -213,6 +235,8 @@ class OpenedDataset:
     def place(self, number: int) -> tuple[int, int] | None:
         """Return the offset and the size of a record in its (decompressed) file, if that is known from an index."""
         found = self.locate(number)
+        if found is not None and found[0].path in self._recovered:
+            return self._recovered[found[0].path].place(found[1])
         if found is None or found[0].damaged:
             return None
         file, within = found
@@ -283,6 +307,9 @@ class OpenedDataset:
             return dataset
 
     def _from_damaged(self, file: FileOverview, numbers: list[int]) -> dict[int, bytes | str]:
+        recovered = self._recovered.get(file.path)
+        if recovered is not None:
+            return {number: self._recovered_payload(recovered, number) for number in numbers}
         path, kept = self._damaged
         if path != file.path:
             kept = self._read_up_to(file, file.records, _DAMAGED_BYTES)
@@ -291,6 +318,20 @@ class OpenedDataset:
             return {number: kept[number] for number in numbers}
         payloads = dict(enumerate(self._read_up_to(file, max(numbers) + 1, None, set(numbers))))
         return {number: payloads.get(number, "It cannot be read.") for number in numbers}
+
+    def _recovered_payload(self, file: RecoveredFile, number: int) -> bytes | str:
+        _, size = file.place(number)
+        if size > LARGEST_RECORD:
+            return f"The record has {size:,} bytes: records above {LARGEST_RECORD:,} are not shown."
+        try:
+            return file.payload(number)
+        except (RecordsmithError, OSError) as error:
+            return reason_of(error)
+
+    def payloads_of_damaged(self, file: FileOverview) -> Iterable[bytes]:
+        """Read the records of a damaged file one after the other."""
+        recovered = self._recovered.get(file.path)
+        return recovered.payloads() if recovered is not None else self._read_up_to(file, file.records, _DAMAGED_BYTES)
 
     def _read_up_to(
         self, file: FileOverview, records: int, limit: int | None, wanted: set[int] | None = None
@@ -353,6 +394,11 @@ class OpenedDataset:
             except Exception as error:  # noqa: BLE001 - the other files can be shown, whatever is wrong with this one
                 self.problems.append(RecordsmithError(reason_of(error), path=path))
                 files = [FileOverview(path, 0, None, 0, damaged=True)]
+            if files[0].damaged and (recovered := RecoveredFile.of(path)) is not None:
+                files = [replace(files[0], records=recovered.records)]
+                self._recovered[path] = recovered
+                if self._stopped:
+                    recovered.close()
             with self._lock:
                 if not self._indexed_files:  # what was shown until now had the same numbers, read in another way
                     self._rows.clear()

@@ -26,6 +26,7 @@ from recordsmith.errors import RecordsmithError, did_you_mean, reason_of
 from recordsmith.query.row_search import Condition, search_rows
 from recordsmith.query.where import compile_where
 from recordsmith.schema import Feature, Schema, Steps, Text
+from recordsmith.viewer.data.finding_records import RecordFinder
 from recordsmith.viewer.data.opened import OpenedDataset
 from recordsmith.viewer.data.selected_values import SelectedValues, selected_values
 from recordsmith.viewer.data.state import ViewState
@@ -55,10 +56,17 @@ class Search:
         error: what is wrong with the filter; None while nothing is.
     """
 
-    def __init__(self, dataset: OpenedDataset, state: ViewState, places: Sequence[int] | None = None) -> None:
+    def __init__(
+        self,
+        dataset: OpenedDataset,
+        state: ViewState,
+        places: Sequence[int] | None = None,
+        finder: RecordFinder | None = None,
+    ) -> None:
         self._dataset = dataset
         self._state = state
-        self._places = places  # the records of a finding
+        self._places = places  # the records that a finding names
+        self._finder = finder  # or what finds them all
         self._numbers: Int64s = np.empty(_FIRST_ROOM, np.int64)
         self._kept = 0
         self._stopped = False
@@ -96,6 +104,11 @@ class Search:
         """Whether the count is final."""
         return self._dataset.indexed if self._all else self.done
 
+    @property
+    def stopped(self) -> bool:
+        """Whether it ended before it was done."""
+        return self._stopped
+
     def stop(self) -> None:
         """End the work in the background."""
         self._stopped = True
@@ -118,13 +131,15 @@ class Search:
 
     def _run(self) -> None:
         try:
-            if self._condition is None and self._places is None:
+            if self._finder is not None:
+                self._find(self._finder)
+            elif self._condition is None and self._places is None:
                 self._sort_all(np.arange(self._wait_for_index(), dtype=np.int64))
             elif self._condition is None:
-                self._add(np.asarray(sorted(self._places or ()), np.int64))
+                self._add(np.asarray(self._places, np.int64))
             else:
                 self._search()
-            if self._sort is not None and (self._condition is not None or self._places is not None):
+            if self._sort is not None and self._state.is_filtered:
                 self._sort_all(self._numbers[: self._kept].copy())
         except _StoppedError:
             return
@@ -139,6 +154,26 @@ class Search:
                 self.values = selected_values(self._dataset, self._numbers[: self._kept], self.found)
             except Exception:  # noqa: BLE001 - the bars then show all records, which is less, and not wrong
                 self.values = SelectedValues(self.found, 0, {}, {})
+
+    def _find(self, finder: RecordFinder) -> None:
+        """Show records as they are found; where there are other conditions too, first find all."""
+        self._wait_for_index()
+        found: list[int] = []
+
+        def on_searched(done: int) -> None:
+            if self._stopped:
+                raise _StoppedError
+            self.searched = done
+            if found and self._condition is None:
+                self._add(np.asarray(found, np.int64))
+                found.clear()
+
+        for number in finder(self._dataset, on_searched):
+            found.append(number)  # noqa: PERF402 - on_searched empties it meanwhile
+        on_searched(self._dataset.records)
+        if self._condition is not None:
+            self._places = found
+            self._search()
 
     def _search(self) -> None:
         assert self._condition is not None  # noqa: S101 - for the type checker
@@ -172,7 +207,14 @@ class Search:
                 pending.clear()
 
         decode = lambda stored: decode_row(stored, dataset.features, None, [])  # noqa: E731 - one line
-        found = search_rows(files, self._condition, dataset.types, decode, on_searched=on_searched)
+        found = search_rows(
+            files,
+            self._condition,
+            dataset.types,
+            decode,
+            on_searched=on_searched,
+            payloads=dataset.payloads_of_damaged,
+        )
         for number in found:
             if wanted is None or start + number in wanted:
                 pending.append(number)  # noqa: PERF401 - on_searched empties it meanwhile
@@ -295,6 +337,7 @@ class TextSearch:
     """
 
     def __init__(self, text: str, types: Mapping[str, Feature | None]) -> None:
+        self._text = text
         self._pattern = re.compile(re.escape(text.encode(errors="surrogateescape")), re.IGNORECASE)
         self.names = tuple(name for name, feature in types.items() if _may_contain_text(feature))
         if not self.names:
@@ -306,12 +349,7 @@ class TextSearch:
         for name in self.names:
             column = columns.get(name)
             if isinstance(column, ByteColumn):
-                data = column.data.data
-                offsets = np.asarray(column.offsets)
-                low, high = int(offsets[0]), int(offsets[-1])
-                for match in self._pattern.finditer(data, low, high):
-                    row = int(np.searchsorted(offsets, match.start(), side="right")) - 1
-                    found[row] |= match.end() <= offsets[row + 1]
+                found |= column.rows_with(self._text, any_case=True)
             elif column is not None:
                 for row in range(rows):
                     found[row] |= self._contains(column[row])

@@ -4,7 +4,8 @@ where=CONDITION      as in `--where`
 q=TEXT               records that contain this text, capitals or not
 c.FEATURE=VALUE      one of these values (several: any of them)
 r.FEATURE=LOW..HIGH  a number in this range, both ends included
-finding=CODE.N       records that a finding of `check` names
+finding=CODE.N       records that a finding of `check` is about
+like=NUMBER          records that look like one, and that one
 sort=FEATURE         ascending; -FEATURE descending; len(FEATURE) by length
 sample=SEED          in a random order
 layout=cards|table   instead of what suits the records
@@ -37,6 +38,7 @@ class ViewState:
     classes: tuple[tuple[str, tuple[str, ...]], ...] = ()
     ranges: tuple[tuple[str, float, float], ...] = ()
     finding: str = ""
+    like: int | None = None
     sort: str = ""
     sample: int | None = None
     layout: str = ""
@@ -63,15 +65,15 @@ class ViewState:
                     ranges[key[2:]] = float(found[1]), float(found[2])
             else:
                 plain[key] = value
-        seed = plain.get("sample", "")
         return cls(
             where=plain.get("where", "").strip(),
             text=plain.get("q", "").strip(),
             classes=tuple((name, tuple(dict.fromkeys(values))[:_MOST_CHOICES]) for name, values in classes.items()),
             ranges=tuple((name, low, high) for name, (low, high) in ranges.items()),
             finding=plain.get("finding", ""),
+            like=_count(plain.get("like", "")),
             sort=plain.get("sort", ""),
-            sample=int(seed) if seed.isdecimal() and len(seed) < 10 else None,
+            sample=_count(plain.get("sample", ""), 10),
             layout=plain.get("layout", "") if plain.get("layout") in ("cards", "table") else "",
             size=plain.get("size", "") if plain.get("size") in ("s", "l") else "",
         )
@@ -86,6 +88,7 @@ class ViewState:
         pairs: list[tuple[str, str]] = []
         for key, value in (("where", state.where), ("q", state.text), ("finding", state.finding)):
             pairs += [(key, value)] if value else []
+        pairs += [("like", str(state.like))] if state.like is not None else []
         pairs += [(f"c.{name}", value) for name, values in state.classes for value in values]
         pairs += [(f"r.{name}", f"{low!r}..{high!r}") for name, low, high in state.ranges]
         pairs += [("sort", state.sort)] if state.sort else []
@@ -96,7 +99,8 @@ class ViewState:
     @property
     def is_filtered(self) -> bool:
         """Whether some records may be left out."""
-        return bool(self.where or self.text or self.classes or self.ranges or self.finding)
+        chosen = self.where or self.text or self.classes or self.ranges or self.finding
+        return bool(chosen) or self.like is not None
 
     @property
     def chosen(self) -> ViewState:
@@ -126,6 +130,10 @@ class ViewState:
         parts += [_clause_of_classes(name, values, types.get(name)) for name, values in self.classes]
         parts += [clause_of_range(name, low, high, types.get(name)) for name, low, high in self.ranges]
         return " and ".join(parts)
+
+
+def _count(text: str, digits: int = 15) -> int | None:
+    return int(text) if text.isdecimal() and len(text) < digits else None
 
 
 def quoted_name(name: str) -> str:

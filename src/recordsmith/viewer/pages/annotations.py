@@ -10,7 +10,6 @@ boxes were read is said beside them.
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -19,10 +18,11 @@ import numpy as np
 import numpy.typing as npt
 
 from recordsmith.images import read_header
+from recordsmith.viewer.data.class_colours import ClassColours
 from recordsmith.wording.markup import Markup, element
 from recordsmith.wording.visible_text import clipped
 
-__all__ = ["Overlay", "overlay_markup", "overlay_of"]
+__all__ = ["Overlay", "is_box_name", "is_class_name", "overlay_markup", "overlay_of"]
 
 _MOST_BOXES = 300
 _BOX_NAMES = ("bbox", "bboxes", "boxes", "box", "objects/bbox", "gt_boxes")
@@ -32,7 +32,6 @@ _LABEL_NAMES = (
     *("class/text", "class/label", "label", "labels", "class", "classes"),
     *("category", "category_id", "name", "names"),
 )
-_COLOURS = 8
 
 Floats = npt.NDArray[np.float64]
 Names = Mapping[str, Sequence[str]]
@@ -64,7 +63,9 @@ class Overlay:
         return bool(self.boxes or self.points or self.masks)
 
 
-def overlay_of(values: Mapping[str, Any], image: str, size: tuple[int, int], names: Names) -> Overlay:
+def overlay_of(
+    values: Mapping[str, Any], image: str, size: tuple[int, int], names: Names, colours: ClassColours
+) -> Overlay:
     """Return what belongs to the image of this feature.
 
     Args:
@@ -72,12 +73,13 @@ def overlay_of(values: Mapping[str, Any], image: str, size: tuple[int, int], nam
         image: the feature of the image.
         size: its height and width.
         names: the class names of the features that are labels.
+        colours: of the classes.
     """
     if _is_called(image, _MASK_NAMES):
         return Overlay()
     used: set[str] = set()
     boxes, prefix, reading = _boxes(values, size, used)
-    labels, classes = _labels(values, prefix, len(boxes), names, used)
+    labels, classes = _labels(values, prefix, len(boxes), names, colours, used)
     points = _points(values, size, used)
     masks = _masks(values, size, used)
     return Overlay(tuple(boxes), labels, classes, tuple(points), tuple(masks), reading, frozenset(used))
@@ -134,14 +136,14 @@ def _bounded(boxes: Floats) -> list[tuple[float, float, float, float]]:
 
 
 def _labels(
-    values: Mapping[str, Any], prefix: str, count: int, names: Names, used: set[str]
+    values: Mapping[str, Any], prefix: str, count: int, names: Names, colours: ClassColours, used: set[str]
 ) -> tuple[tuple[str, ...], tuple[int, ...]]:
     for name in (f"{prefix}/{known}" if prefix else known for known in _LABEL_NAMES):
         value = values.get(name)
         texts = _texts(value, names.get(name, ()))
         if count and texts is not None and len(texts) == count:
             used.add(name)
-            return tuple(texts), tuple(zlib.crc32(text.encode(errors="replace")) % _COLOURS for text in texts)
+            return tuple(texts), tuple(colours.of(name, text) for text in texts)
     return ("",) * count, (0,) * count
 
 
@@ -195,6 +197,16 @@ def _masks(values: Mapping[str, Any], size: tuple[int, int], used: set[str]) -> 
                 found.append((name, place))
                 used.add(name)
     return found
+
+
+def is_box_name(name: str) -> bool:
+    """Whether a feature is called as those are that have boxes."""
+    return _is_called(name, _BOX_NAMES)
+
+
+def is_class_name(name: str) -> bool:
+    """Whether a feature is called as those are that have the classes of boxes."""
+    return _is_called(name, _LABEL_NAMES)
 
 
 def _is_called(name: str, known: Sequence[str]) -> bool:

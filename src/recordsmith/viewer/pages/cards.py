@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,11 +14,11 @@ from recordsmith.schema import Image, Label, Text
 from recordsmith.viewer.data.media import playable, raw_pixels
 from recordsmith.viewer.data.opened import OpenedDataset, ShownRecord
 from recordsmith.viewer.pages.values import ValueRenderer, address, one_line
-from recordsmith.wording.markup import Markup, element, joined
+from recordsmith.wording.markup import Markup, element
 from recordsmith.wording.numbers import bytes_text
 from recordsmith.wording.visible_text import clipped
 
-__all__ = ["GridShape", "card", "grid_shape", "table_columns", "table_row"]
+__all__ = ["GridShape", "card", "grid_shape", "small_cells", "table_columns", "table_row"]
 
 _MOST_LINES = {"s": 0, "": 4, "l": 6}
 _MOST_COLUMNS = 14
@@ -108,7 +108,12 @@ def card(
             element("span", f"{record.number:,}", class_="number"),
             flag,
             [
-                element("span", element("bdi", text), class_="chip", title=clipped(name, 100))
+                element(
+                    "span",
+                    element("bdi", text),
+                    class_=f"chip c{dataset.colours.of(name, text)}",
+                    title=clipped(name, 100),
+                )
                 for name, text in labels[:3]
             ],
             class_="head",
@@ -197,6 +202,21 @@ def _cell(number: int, feature: FeatureOverview, value: Any, renderer: ValueRend
     return element("bdi", text, class_="numeric" if numeric else "words" if isinstance(feature.feature, Text) else None)
 
 
-def cells(parts: Iterable[Markup]) -> Markup:
-    """Return several cells as one answer."""
-    return joined(parts)
+def small_cells(dataset: OpenedDataset, shown: Sequence[tuple[int, str]], renderer: ValueRenderer) -> Markup:
+    """Show some records small, each with a link."""
+    rows = {one.number: one for one in dataset.read([number for number, _ in shown])}
+    cells = []
+    for number, link in shown:
+        one = rows.get(number)
+        found = None if one is None or one.row is None else renderer.preview(number, one.values, 256)
+        cells.append(
+            element(
+                "a",
+                None if found is None else element("span", found.markup, class_="view"),
+                element("span", f"{number:,}", class_="number"),
+                href=address(link),
+                class_="cell near",
+                aria_label=f"Record {number:,}",
+            )
+        )
+    return element("div", cells, class_="neighbours")

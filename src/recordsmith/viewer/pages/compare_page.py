@@ -16,7 +16,7 @@ from recordsmith.report.plain_text import verdict
 from recordsmith.report.sections import HistogramSection
 from recordsmith.viewer.pages.frame import Viewed, whole_page
 from recordsmith.viewer.pages.values import address
-from recordsmith.wording.markup import Child, Markup, element
+from recordsmith.wording.markup import Child, Markup, element, with_code
 from recordsmith.wording.visible_text import clipped
 
 __all__ = ["Comparisons"]
@@ -33,7 +33,7 @@ class _Running:
 
     def __init__(self, sides: tuple[tuple[Viewed, str | None], tuple[Viewed, str | None]]) -> None:
         self.report: Report | None = None
-        self.error: str | None = None
+        self.error: RecordsmithError | None = None
         self.phase = "starting"
         self.stopped = False
         self._sides = sides
@@ -48,10 +48,12 @@ class _Running:
                 splits=(first_split or first.dataset.split, second_split or second.dataset.split),
                 progress=self._report,
             )
-        except (RecordsmithError, OSError, MemoryError) as error:
-            self.error = reason_of(error)
         except _StoppedError:
             pass
+        except RecordsmithError as error:
+            self.error = error
+        except Exception as error:  # noqa: BLE001 - whoever waits for the comparison must be told, whatever went wrong
+            self.error = RecordsmithError(f"The comparison failed: {reason_of(error)}")
 
     def _report(self, phase: str, done: int, total: int) -> None:
         if self.stopped:
@@ -80,7 +82,7 @@ class Comparisons:
         if sides[0] is not None and sides[1] is not None and first != second:
             job = self._job(first, second, (sides[0], sides[1]))
             running = job.report is None and job.error is None
-            content = _content(job)
+            content = _content(job, (sides[0][0], sides[1][0]))
         chosen = next((side[0] for side in sides if side is not None), self._every[0])
         return whole_page(
             "Compare",
@@ -145,10 +147,10 @@ class Comparisons:
             return self._kept[key]
 
 
-def _content(job: _Running) -> Child:
+def _content(job: _Running, sides: tuple[Viewed, Viewed]) -> Child:
     report = job.report
     if job.error is not None:
-        return element("p", clipped(job.error, 600), class_="broken")
+        return _failed(job.error, sides)
     if report is None:
         return element("p", f"Comparing: {job.phase} …", class_="verdict")
     worst = report.findings[0].severity.value if report.findings else "none"
@@ -164,3 +166,32 @@ def _content(job: _Running) -> Child:
         else:
             parts += [element("section", element("h2", clipped(one.title, 120)), section_part(one)) for one in together]
     return parts
+
+
+def _failed(error: RecordsmithError, sides: tuple[Viewed, Viewed]) -> Markup:
+    """Say why two datasets were not compared: what is wrong, where, what to do, and where it can be seen."""
+    facts = [
+        ("File", error.path),
+        ("Record", None if error.record is None else f"{error.record:,}"),
+        ("Byte", None if error.offset is None else f"{error.offset:,}"),
+        ("Found", error.found),
+        ("Expected", error.expected),
+    ]
+    rows = [
+        element("tr", element("th", name), element("td", element("bdi", clipped(str(value), 400))))
+        for name, value in facts
+        if value is not None
+    ]
+    damaged = next((one for one in sides if error.path in one.dataset.layout.files), None)
+    return element(
+        "section",
+        element("h2", "These were not compared"),
+        element("p", with_code(clipped(error.problem, 600)), class_="broken"),
+        element("table", rows) if rows else None,
+        element("p", with_code(clipped(error.advice, 600))) if error.advice else None,
+        element("a", "Show this dataset and its damage", href=address(f"{damaged.base}/"), class_="button")
+        if damaged is not None
+        else None,
+        class_="failed",
+        role="alert",
+    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain, islice
 
 import numpy as np
 import numpy.typing as npt
@@ -15,15 +16,17 @@ from recordsmith.viewer.data.examination import Examination
 from recordsmith.viewer.data.opened import OpenedDataset
 from recordsmith.viewer.data.selected_values import SelectedValues
 from recordsmith.viewer.data.state import ViewState
+from recordsmith.viewer.pages.annotations import is_class_name
 from recordsmith.viewer.pages.values import address
 from recordsmith.wording.markup import Child, Markup, element, joined
 from recordsmith.wording.numbers import number_text
 from recordsmith.wording.visible_text import clipped
 
-__all__ = ["facets_part", "histogram_drawing"]
+__all__ = ["facets_part", "feature_anchor", "found_classes", "histogram_drawing", "type_text"]
 
 _MOST_FEATURES = 120
 _MOST_BARS = 8
+_MOST_FOUND = 20
 _FEW = 12  # different numbers that are shown as bars
 _MOST_BINS = 40
 _HEIGHT = 44
@@ -48,6 +51,11 @@ def facets_part(
     return joined(parts)
 
 
+def feature_anchor(dataset: OpenedDataset, name: str) -> str:
+    """Return the id of a feature beside the grid; its number, because names may contain anything."""
+    return f"feature-{next(number for number, one in enumerate(dataset.features) if one.name == name)}"
+
+
 def _facet(
     one: FeatureOverview,
     dataset: OpenedDataset,
@@ -68,6 +76,7 @@ def _facet(
         content if content is not None else element("p", _said(facts), class_="note"),
         class_="facet chosen" if chosen else "facet",
         open=content is not None,
+        id=feature_anchor(dataset, one.name),
         data_name=clipped(one.name, 200).lower(),
     )
 
@@ -111,36 +120,71 @@ def _content(
 ) -> Markup | None:
     if "`" in name:
         return None  # conditions cannot name it
-    total = max(1, facts.numbers.count if facts.numbers is not None else facts.strings.count if facts.strings else 1)
-    label = examination.label(name)
-    names = dataset.class_names(name)
-    if label is not None and (names or label.names) and not facts.in_steps:
+    counts = _class_counts(name, facts, dataset, examination)
+    if counts:
+        return _bars(name, counts, facts, dataset, state, selected)
+    if facts.in_steps or facts.images is not None or facts.numbers is None:
+        return None
+    histogram = facts.numbers.histogram
+    if histogram is not None and any(histogram.counts):
+        return _range(name, histogram, dataset.types.get(name), state, selected)
+    return None
+
+
+def _class_counts(
+    name: str, facts: FeatureFacts, dataset: OpenedDataset, examination: Examination
+) -> list[tuple[str, int]]:
+    """Return how often each value occurs, where a feature has few or named ones, the commonest first."""
+    label, names = examination.label(name), dataset.class_names(name)
+    if facts.in_steps:
+        return []
+    if label is not None and (names or label.names):
         counts: dict[str, int] = {}
         for split in label.counts.values():
             for one, count in split.items():
                 counts[one] = counts.get(one, 0) + count
-        if counts:
-            return _bars(name, sorted(counts.items(), key=lambda pair: -pair[1]), total, state, selected)
-    if facts.in_steps or facts.images is not None:
-        return None
-    if facts.numbers is not None:
-        if facts.frequent and facts.numbers.integral and facts.distinct <= _FEW and facts.frequent[0].count > 1:
-            return _bars(
-                name,
-                [(number_text(one.value), one.count) for one in facts.frequent if not isinstance(one.value, bytes)],
-                total,
-                state,
-                selected,
-            )
-        histogram = facts.numbers.histogram
-        feature = dataset.types.get(name)
-        if histogram is not None and any(histogram.counts):
-            return _range(name, histogram, feature, state, selected)
-        return None
+        return sorted(counts.items(), key=lambda pair: -pair[1])
+    if facts.images is not None:
+        return []
     values = [pair for pair in map(_text_of, facts.categories or facts.frequent) if pair is not None]
-    if values and (values[0][1] > 1 or total == 1):
-        return _bars(name, values, total, state, selected)
-    return None
+    if names:  # too many to be counted: the commonest ones that are known
+        return [(names[int(one)] if one.isdecimal() and int(one) < len(names) else one, count) for one, count in values]
+    if facts.numbers is not None:
+        few = facts.numbers.integral and facts.distinct <= _FEW
+        return values if few and values and values[0][1] > 1 else []
+    total = facts.strings.count if facts.strings is not None else 1
+    return values if values and (values[0][1] > 1 or total == 1) else []
+
+
+def found_classes(
+    name: str,
+    text: str,
+    dataset: OpenedDataset,
+    examination: Examination,
+    state: ViewState,
+    selected: SelectedValues | None,
+) -> Markup:
+    """Return the bars of the classes of a feature that contain a text, and of the text itself."""
+    facts = examination.feature(name)
+    if "`" in name or name not in dataset.types:
+        return Markup("")
+    counts = [] if facts is None else _class_counts(name, facts, dataset, examination)
+    folded = text.casefold()
+    known = dict(counts)
+    named = (one for one in dataset.class_names(name) if one not in known)
+    fitting = ((one, known.get(one)) for one in chain(known, named) if folded in one.casefold())
+    shown = list(islice(fitting, _MOST_FOUND + 1))
+    rows = _rows(name, shown[:_MOST_FOUND], facts, dataset, state, selected)
+    if not shown:
+        said = "No class contains this."
+        rows = (
+            [*_rows(name, [(text, None)], facts, dataset, state, selected)]
+            if facts is not None and facts.strings is not None
+            else []
+        )
+        return joined([rows, element("small", said, class_="more")])
+    more = f"more than {_MOST_FOUND} contain this" if len(shown) > _MOST_FOUND else None
+    return joined([rows, element("small", more, class_="more") if more else None])
 
 
 def _text_of(one: FrequentValue) -> tuple[str, int] | None:
@@ -153,33 +197,69 @@ def _text_of(one: FrequentValue) -> tuple[str, int] | None:
 
 
 def _bars(
-    name: str, counts: Sequence[tuple[str, int]], total: int, state: ViewState, selected: SelectedValues | None
+    name: str,
+    counts: Sequence[tuple[str, int]],
+    facts: FeatureFacts,
+    dataset: OpenedDataset,
+    state: ViewState,
+    selected: SelectedValues | None,
 ) -> Markup:
     chosen = dict(state.classes).get(name, ())
-    first = [*counts[:_MOST_BARS], *((value, count) for value, count in counts[_MOST_BARS:] if value in chosen)]
+    known = dict(counts)
+    first = [*counts[:_MOST_BARS], *((one, known.get(one)) for one in chosen if one not in dict(counts[:_MOST_BARS]))]
+    more = max(len(counts), len(dataset.class_names(name))) - len(first)
+    rows = element("div", _rows(name, first, facts, dataset, state, selected), class_="choices")
+    if more <= 0:
+        return rows
+    find = element(
+        "input",
+        type="search",
+        placeholder=f"Find one of {more:,} more",
+        aria_label=f"Find a class of {clipped(name, 60)}",
+        class_="find-class",
+        data_feature=address(name),
+    )
+    return joined([rows, find])
+
+
+def _rows(
+    name: str,
+    counts: Sequence[tuple[str, int | None]],
+    facts: FeatureFacts | None,
+    dataset: OpenedDataset,
+    state: ViewState,
+    selected: SelectedValues | None,
+) -> list[Markup]:
+    chosen = dict(state.classes).get(name, ())
+    coloured = bool(dataset.class_names(name)) or is_class_name(name)
+    whole = None if facts is None else facts.numbers or facts.strings
+    total = max(1, 0 if whole is None else whole.count)
+    most = max((count or 0 for _, count in counts), default=0) or 1
+    about = "" if selected is None or selected.is_exact else "≈ "
     rows = []
-    most = max(count for _, count in counts) or 1
-    for value, count in first:
+    for value, count in counts:
         pressed = value in chosen
         here = None if selected is None else selected.count_of(name, value)
-        about = "" if selected is None or selected.is_exact else "≈ "
+        told = f"{clipped(value, 100)}" + ("" if count is None else f": {count:,} ({100 * count / total:.1f} %)")
+        shown = count if here is None else here
+        colour = f" c{dataset.colours.of(name, value)}" if coloured else ""
         rows.append(
             element(
                 "a",
                 element("bdi", clipped(value, 60) or '""', class_="value"),
-                bar((count if here is None else here) / most),
-                element("span", f"{count:,}" if here is None else f"{about}{here:,}", class_="count"),
+                bar((shown or 0) / most),
+                element(
+                    "span", "" if shown is None else f"{about if here is not None else ''}{shown:,}", class_="count"
+                ),
                 href=address(state.toggled(name, value)),
-                class_="choice on" if pressed else "choice",
+                class_="choice" + (" on" if pressed else "") + colour,
                 data_soft=True,
                 role="button",
                 aria_pressed="true" if pressed else "false",
-                title=f"{clipped(value, 100)}: {count:,} ({100 * count / total:.1f} %)"
-                + ("" if here is None else f"; {about}{here:,} selected"),
+                title=told + ("" if here is None else f"; {about}{here:,} selected"),
             )
         )
-    more = len(counts) - len(first)
-    return joined([rows, element("small", f"{more:,} more", class_="more") if more > 0 else None])
+    return rows
 
 
 def _range(

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from recordsmith.report.html.dataset_part import figures_part, labels_part, shards_part, splits_part
 from recordsmith.report.html.features_part import features_part
 from recordsmith.report.html.findings_part import finding_block, severity_filter
 from recordsmith.report.plain_text import verdict
+from recordsmith.rules import Finding
+from recordsmith.viewer.data.finding_records import condition_of
 from recordsmith.viewer.data.state import ViewState
 from recordsmith.viewer.pages.batches import SeenBatches
+from recordsmith.viewer.pages.cards import small_cells
 from recordsmith.viewer.pages.frame import Viewed, whole_page
 from recordsmith.viewer.pages.values import address
 from recordsmith.wording.markup import Child, Markup, element, joined
@@ -20,6 +22,7 @@ from recordsmith.wording.visible_text import clipped
 __all__ = ["batches_page", "facts_page", "findings_page"]
 
 _MOST_FINDINGS = 200
+_MOST_NAMED = 6
 
 
 def findings_page(viewed: Viewed, every: Sequence[Viewed]) -> str:
@@ -32,9 +35,7 @@ def findings_page(viewed: Viewed, every: Sequence[Viewed]) -> str:
     else:
         shown = report.findings[:_MOST_FINDINGS]
         blocks = [
-            finding_block(
-                one, report.rules.get(one.code), report.images, open_=place < 8, beside=_records_link(viewed, one)
-            )
+            finding_block(one, report.rules.get(one.code), (), open_=place < 8, beside=_records(viewed, one))
             for place, one in enumerate(shown)
         ]
         state = report.findings[0].severity.value if report.findings else "none"
@@ -62,14 +63,35 @@ def findings_page(viewed: Viewed, every: Sequence[Viewed]) -> str:
     )
 
 
-def _records_link(viewed: Viewed, finding: Any) -> Markup | None:
-    key = viewed.examination.key_of(finding)
-    records = viewed.examination.records_of(key)
-    if not records:
-        return None
-    words = "Show the record" if len(records) == 1 else f"Show {len(records):,} records"
-    some = f" of {finding.count:,}" if finding.count > len(records) else ""
-    return element("a", words + some, href=address(viewed.base + "/" + ViewState(finding=key).url()), class_="button")
+def _records(viewed: Viewed, finding: Finding) -> list[Child]:
+    """Return the records that a finding names, and the link to all of them; where they are not known, it says so."""
+    examination = viewed.examination
+    condition = condition_of(finding, viewed.dataset.types)
+    key = examination.key_of(finding)
+    named = examination.records_of(key) or []
+    links = [(number, f"{viewed.base}/r/{number}") for number in named[:_MOST_NAMED]]
+    parts: list[Child] = [small_cells(viewed.dataset, links, viewed.renderer) if links else None]
+    if condition is not None:
+        parts.append(
+            element(
+                "p",
+                _button(viewed, "Show all its records", ViewState(where=condition)),
+                " ",
+                element("code", clipped(condition, 200)),
+            )
+        )
+    elif examination.finder_of(key) is not None:
+        parts.append(element("p", _button(viewed, "Show all its records", ViewState(finding=key))))
+    elif named:
+        words = "Show the record" if len(named) == 1 else f"Show {len(named):,} records"
+        some = " These are the ones that it names; which others there are is not known."
+        said = element("small", some) if finding.count > len(named) else None
+        parts.append(element("p", _button(viewed, words, ViewState(finding=key)), said))
+    return parts
+
+
+def _button(viewed: Viewed, words: str, state: ViewState) -> Markup:
+    return element("a", words, href=address(f"{viewed.base}/{state.url()}"), class_="button")
 
 
 def _progress(viewed: Viewed) -> Markup:

@@ -7,8 +7,10 @@ from typing import Any, Protocol
 from urllib.parse import urlencode
 
 from recordsmith.viewer.data.examination import Examination
+from recordsmith.viewer.data.likeness import Likeness
 from recordsmith.viewer.data.opened import OpenedDataset
-from recordsmith.viewer.pages.values import address
+from recordsmith.viewer.data.program import ProgramReport
+from recordsmith.viewer.pages.values import ValueRenderer, address
 from recordsmith.wording.markup import Child, Markup, element
 from recordsmith.wording.visible_text import clipped
 
@@ -47,6 +49,18 @@ class Viewed(Protocol):
         """What is known about it."""
 
     @property
+    def program(self) -> ProgramReport | None:
+        """The program that is shown beside it."""
+
+    @property
+    def renderer(self) -> ValueRenderer:
+        """Renders its values."""
+
+    @property
+    def likeness(self) -> Likeness:
+        """Its near-duplicates."""
+
+    @property
     def has_batches(self) -> bool:
         """Whether a chain over it is shown too."""
 
@@ -82,6 +96,10 @@ def _top(viewed: Viewed | None, every: Sequence[Viewed], here: str) -> Markup:
             ("findings", "Findings", viewed.base + "/findings", count),
             ("facts", "Overview", viewed.base + "/facts", None),
         ]
+        if viewed.program is not None:
+            program = viewed.program.report
+            found = None if program is None else f" {len(program.findings):,}"
+            pages.append(("program", "Program", viewed.base + "/program", found))
         if viewed.has_batches:
             pages.insert(0, ("batches", "Batches", "/batches", None))
         splits = [] if viewed.dataset.split else list(viewed.dataset.layout.splits)
@@ -92,7 +110,7 @@ def _top(viewed: Viewed | None, every: Sequence[Viewed], here: str) -> Markup:
             element(
                 "a",
                 words,
-                element("b", more, id=f"{key}-count") if key == "findings" else None,
+                element("b", more, id=f"{key}-count") if key in ("findings", "program") else None,
                 href=address(url),
                 aria_current="page" if key == here else None,
             )

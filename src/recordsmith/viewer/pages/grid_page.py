@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 from collections.abc import Sequence
 
+from recordsmith.errors import RecordsmithError
 from recordsmith.query.overview import FeatureOverview
 from recordsmith.schema import Image, Label, Scalar, Text
+from recordsmith.viewer.data.damage import Break
 from recordsmith.viewer.data.opened import OpenedDataset
 from recordsmith.viewer.data.selected_values import SelectedValues
 from recordsmith.viewer.data.state import ViewState
@@ -20,6 +23,7 @@ from recordsmith.wording.visible_text import clipped
 
 __all__ = ["grid_page", "side_part"]
 
+_MOST_BREAKS = 8
 _MOST_SORTED = 60  # features in the list of orders
 
 
@@ -123,16 +127,29 @@ def _toolbar(viewed: Viewed, state: ViewState, layout: str) -> Markup:
                 _size_link(state, size, words, name)
                 for size, words, name in (("s", "S", "Small"), ("", "M", "Medium"), ("l", "L", "Large"))
             ],
-            class_="switch",
+            class_="switch sizes",
             role="group",
             aria_label="Size of the cards",
         )
         if layout != "table"
         else None,
+        _selected(state),
         element("span", id="count", role="status", aria_live="polite"),
         element("button", "Take away", type="button", id="take-button"),
     ]
     return element("form", tools, class_="strip tools", id="tools", role="search")
+
+
+def _selected(state: ViewState) -> list[Markup]:
+    """Say what was selected on another page, with a link that takes it back."""
+    chosen = [(f"Finding {clipped(state.finding, 20)}", state.url(finding=""))] if state.finding else []
+    chosen += [(f"Like record {state.like:,}", state.url(like=None))] if state.like is not None else []
+    return [
+        element(
+            "a", f"{words} ×", href=address(url), data_soft=True, class_="chip", aria_label=f"{words}: show all again"
+        )
+        for words, url in chosen
+    ]
 
 
 def _layout_link(state: ViewState, layout: str, kind: str, words: str) -> Markup:
@@ -214,7 +231,7 @@ def side_part(viewed: Viewed, state: ViewState, selected: SelectedValues | None)
     return joined(
         [
             element("p", element("b", said), element("br"), element("small", about), class_="about"),
-            _problems(dataset),
+            _problems(viewed),
             element(
                 "input", type="search", id="find-feature", placeholder="Find a feature", aria_label="Find a feature"
             )
@@ -225,47 +242,60 @@ def side_part(viewed: Viewed, state: ViewState, selected: SelectedValues | None)
     )
 
 
-def _problems(dataset: OpenedDataset) -> Markup | None:
-    problems = list(dataset.problems)
-    if not problems:
+def _problems(viewed: Viewed) -> Markup | None:
+    """Say where files are broken, with links to the records before and after."""
+    dataset = viewed.dataset
+    rows = [_break(viewed, one) for one in dataset.breaks[:_MOST_BREAKS]]
+    others = [error for error in dataset.problems if not rows or dataset.recovered(error.path or "") is None]
+    rows += [_problem(error) for error in others[: _MOST_BREAKS - len(rows)]]
+    if not rows:
         return None
-    rows = [
-        element(
-            "li",
-            element("bdi", clipped(error.problem, 300)),
-            element("br"),
-            element(
-                "small",
-                clipped(
-                    ", ".join(
-                        part
-                        for part in (
-                            error.path or "",
-                            "" if error.record is None else f"record {error.record:,}",
-                            "" if error.offset is None else f"byte {error.offset:,}",
-                        )
-                        if part
-                    ),
-                    400,
-                ),
-            ),
-        )
-        for error in problems[:8]
-    ]
+    more = len(dataset.breaks) + len(others) - len(rows)
+    shown = "The records before and after it are shown." if dataset.breaks else "Records before the damage are shown."
     return element(
         "section",
         element("h2", "Damage"),
         element("ul", rows),
-        element(
-            "p",
-            "Records before the damage are shown. ",
-            element("code", "recordsmith repair"),
-            " recovers the others.",
-            class_="note",
-        ),
+        element("p", f"{more:,} more: `recordsmith repair --dry-run` lists them all.", class_="note") if more else None,
+        element("p", shown, " ", element("code", "recordsmith repair"), " writes a sound copy.", class_="note"),
         class_="damage",
         role="note",
         aria_label="Damage",
+    )
+
+
+def _break(viewed: Viewed, one: Break) -> Markup:
+    start = viewed.dataset.number_of(one.path, 0) or 0
+    records = next((file.records for file in viewed.dataset.files if file.path == one.path), 0)
+    beside = [
+        element("a", f"record {number:,} {side} it", href=address(f"{viewed.base}/r/{number}"))
+        for side, number, there in (
+            ("before", start + one.after - 1, one.after > 0),
+            ("after", start + one.after, one.after < records),
+        )
+        if there
+    ]
+    lost = f"; about {count_text(one.lost, 'record')} lost" if one.lost else ""
+    return element(
+        "li",
+        element("bdi", one.reason[:1].upper() + one.reason[1:]),
+        element("br"),
+        element("small", clipped(os.path.basename(one.path), 200), f", {one.where}{lost}"),
+        [[element("br") if place == 0 else " · ", link] for place, link in enumerate(beside)],
+    )
+
+
+def _problem(error: RecordsmithError) -> Markup:
+    places = (
+        error.path or "",
+        "" if error.record is None else f"record {error.record:,}",
+        "" if error.offset is None else f"byte {error.offset:,}",
+    )
+    return element(
+        "li",
+        element("bdi", clipped(error.problem, 300)),
+        element("br"),
+        element("small", clipped(", ".join(filter(None, places)), 400)),
     )
 
 
@@ -274,15 +304,17 @@ def _takeaway(viewed: Viewed, state: ViewState) -> Markup:
     condition = state.condition(dataset.types)
     words = ["recordsmith", "copy", *dataset.paths, "-o", "selected"]
     words += ["--from", dataset.split] if dataset.split else []
-    words += ["--where", condition] if condition else []
-    whole = not state.text and not state.finding
     source = repr(dataset.paths[0]) if len(dataset.paths) == 1 else repr(list(dataset.paths))
     split = f", split={dataset.split!r}" if dataset.split else ""
     python = f"import numpy as np\nimport recordsmith as rs\n\nds = rs.open({source}{split})\nrows = ds[np.loadtxt('records.txt', np.int64, ndmin=1)]"  # noqa: E501 - code that is shown
+    ordered = bool(state.sort) or state.sample is not None
     return element(
         "dialog",
         element("h2", "Take the selection away"),
-        element("h3", "Record numbers"),
+        element("h3", "A copy of these records"),
+        [_copied(shlex.join([*words, "--where", condition])), element("p", "or by number:", class_="note")]
+        if condition and not state.text and not state.finding and state.like is None
+        else None,
         element(
             "p",
             element(
@@ -291,17 +323,12 @@ def _takeaway(viewed: Viewed, state: ViewState) -> Markup:
                 href=address(f"{viewed.base}/records.txt{state.url()}"),
                 download="records.txt",
             ),
-            " has one number a line, in the order shown. Then:",
+            ", which has the record numbers, one a line, in the order shown. Then:",
         ),
+        _copied(shlex.join([*words, "--records", "records.txt"])),
+        element("p", "The copy keeps the order of the files.", class_="note") if ordered else None,
+        element("h3", "In Python"),
         _copied(python),
-        element("h3", "A copy of these records"),
-        _copied(shlex.join(words))
-        if whole
-        else element(
-            "p",
-            "A text search and the records of a finding cannot be written as a condition: use the record numbers.",
-            class_="note",
-        ),
         element("h3", "A link to this view"),
         element(
             "p",

@@ -14,6 +14,7 @@ from recordsmith.query.overview import FeatureOverview
 from recordsmith.report.html.findings_part import finding_block
 from recordsmith.viewer.data.opened import OpenedDataset, ShownRecord
 from recordsmith.viewer.data.state import ViewState
+from recordsmith.viewer.pages.cards import small_cells
 from recordsmith.viewer.pages.facets import histogram_drawing, type_text
 from recordsmith.viewer.pages.frame import Viewed, whole_page
 from recordsmith.viewer.pages.values import ValueRenderer, address, hex_dump
@@ -21,11 +22,12 @@ from recordsmith.wording.markup import Child, Markup, element, joined
 from recordsmith.wording.numbers import bytes_text, number_text
 from recordsmith.wording.visible_text import clipped
 
-__all__ = ["record_link", "record_page"]
+__all__ = ["record_link", "record_page", "similar_part"]
 
 _MOST_FEATURES = 200
 _NEIGHBOURS = 3  # on each side
 _DUMPED_LINES = 32
+_MOST_SIMILAR = 9
 
 
 def record_link(base: str, number: int, state: ViewState, position: int) -> str:
@@ -83,6 +85,7 @@ def record_page(  # noqa: PLR0913 - each is a part of the page
                     "aside",
                     _place(dataset, record),
                     _duplicates(viewed, record),
+                    similar_part(viewed, record, renderer, asked=False),
                     _python(dataset, record),
                     _neighbours(viewed, around, links, record, renderer),
                     class_="about-record",
@@ -105,12 +108,26 @@ def _findings(viewed: Viewed, record: ShownRecord) -> Child:
     if record.error is not None:
         parts.append(element("p", clipped(record.error, 600), class_="broken"))
     parts += [element("p", clipped(str(one), 600), class_="broken") for one in record.problems[:4]]
+    parts += _breaks(viewed.dataset, record)
     if record.row is not None:
         report = viewed.examination.report
-        for one in viewed.examination.of_record(record.row.path, record.row.number_in_file)[:20]:
+        for one in viewed.examination.about(record)[:20]:
             text = None if report is None else report.rules.get(one.code)
             parts.append(finding_block(one, text, (), open_=False))
     return parts
+
+
+def _breaks(dataset: OpenedDataset, record: ShownRecord) -> list[Markup]:
+    located = dataset.locate(record.number)
+    recovered = None if located is None else dataset.recovered(located[0].path)
+    if located is None or recovered is None:
+        return []
+    sides = zip(("before", "after"), recovered.break_beside(located[1]), strict=True)
+    return [
+        element("p", f"The file is broken directly {side} this record: {one.reason}, {one.where}.", class_="broken")
+        for side, one in sides
+        if one is not None
+    ]
 
 
 def _features(viewed: Viewed, record: ShownRecord, renderer: ValueRenderer, *, all_features: bool) -> Markup:
@@ -249,6 +266,7 @@ def _place(dataset: OpenedDataset, record: ShownRecord) -> Markup:
 
 
 def _duplicates(viewed: Viewed, record: ShownRecord) -> Markup | None:
+    """List the records that are equal to one, among those that the check has noted."""
     facts = viewed.examination.facts
     if facts is None or facts.duplicates is None or record.row is None:
         return None
@@ -256,7 +274,6 @@ def _duplicates(viewed: Viewed, record: ShownRecord) -> Markup | None:
     links = []
     for words, groups in (
         ("equal", facts.duplicates.groups),
-        ("similar", facts.duplicates.similar_groups),
         ("equal but for the label", facts.duplicates.contradictory_groups),
     ):
         for group in groups:
@@ -266,16 +283,57 @@ def _duplicates(viewed: Viewed, record: ShownRecord) -> Markup | None:
             for path, number in places:
                 found = viewed.dataset.number_of(path, number)
                 if (path, number) != here and found is not None:
-                    links.append(
-                        element(
-                            "li",
-                            element("a", f"record {found:,}", href=address(f"{viewed.base}/r/{found}")),
-                            f", {words}",
-                        )
-                    )
+                    link = element("a", f"record {found:,}", href=address(f"{viewed.base}/r/{found}"))
+                    links.append(element("li", link, f", {words}"))
             if group.count > len(places):
                 links.append(element("li", f"{group.count - len(places):,} more"))
     return element("section", element("h2", "Duplicates"), element("ul", links)) if links else None
+
+
+def similar_part(viewed: Viewed, record: ShownRecord, renderer: ValueRenderer, *, asked: bool) -> Markup:
+    """Return the part with the records that look like one; while they are looked for, its progress."""
+    likeness = viewed.likeness
+    source = f"{viewed.base}/r/{record.number}/similar"
+    content: list[Child]
+    if not likeness.start(asked=asked):
+        content = [
+            element("p", "All records are read for this, which takes a while.", class_="note"),
+            element("a", "Look for similar records", href=address(f"{source}?run=1"), class_="button", data_part=True),
+        ]
+    elif not likeness.done:
+        share = 100 * likeness.compared // max(1, likeness.limit)
+        content = [element("p", f"Comparing records, {share} % …", class_="note", role="status")]
+    elif not likeness.kind:
+        said = "Records without images, longer texts or several floats are not compared."
+        content = [element("p", likeness.error or said, class_="note")]
+    else:
+        near = likeness.near(record.number)
+        some = likeness.compared < viewed.dataset.records
+        said = f"Compared {likeness.said}" + (f", among the first {likeness.compared:,} records." if some else ".")
+        content = [
+            small_cells(viewed.dataset, [(n, f"{viewed.base}/r/{n}") for n in near[:_MOST_SIMILAR]], renderer)
+            if near
+            else element("p", "No other record looks like this one.", class_="note"),
+            element(
+                "p",
+                element(
+                    "a",
+                    f"Show {'it' if len(near) == 1 else f'all {len(near):,}'} in the grid",
+                    href=address(f"{viewed.base}/{ViewState(like=record.number).url()}"),
+                    class_="button",
+                ),
+            )
+            if near
+            else None,
+            element("p", element("small", said)),
+        ]
+    return element(
+        "section",
+        element("h2", "Similar records"),
+        content,
+        id="similar",
+        data_source=address(source) if likeness.started and not likeness.done else None,
+    )
 
 
 def _python(dataset: OpenedDataset, record: ShownRecord) -> Markup:
@@ -286,6 +344,13 @@ def _python(dataset: OpenedDataset, record: ShownRecord) -> Markup:
         if record.row is None or record.row.features is not None
         else f"payload = ds.raw({record.number})"
     )
+    located = dataset.locate(record.number)
+    if located is not None and located[0].damaged:
+        return element(
+            "section",
+            element("h2", "In Python"),
+            element("p", "The file is damaged: repair it before you read this record by its number.", class_="note"),
+        )
     code = f"import recordsmith as rs\n\nds = rs.open({source}{split})\n{read}"
     return element(
         "section",
@@ -306,25 +371,10 @@ def _neighbours(
     record: ShownRecord,
     renderer: ValueRenderer,
 ) -> Markup | None:
-    near = [(at, number) for at, number in around if number != record.number]
+    near = [(number, links[at]) for at, number in around if number != record.number]
     if not near:
         return None
-    rows = {one.number: one for one in viewed.dataset.read([number for _, number in near])}
-    cells = []
-    for at, number in near:
-        one = rows.get(number)
-        found = None if one is None or one.row is None else renderer.preview(number, one.values, 256)
-        cells.append(
-            element(
-                "a",
-                None if found is None else element("span", found.markup, class_="view"),
-                element("span", f"{number:,}", class_="number"),
-                href=address(links[at]),
-                class_="cell near",
-                aria_label=f"Record {number:,}",
-            )
-        )
-    return element("section", element("h2", "Neighbours"), element("div", cells, class_="neighbours"))
+    return element("section", element("h2", "Neighbours"), small_cells(viewed.dataset, near, renderer))
 
 
 def _raw(record: ShownRecord) -> Markup | None:

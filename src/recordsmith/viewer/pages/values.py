@@ -13,8 +13,9 @@ import numpy.typing as npt
 
 from recordsmith.columns import SparseRow
 from recordsmith.images import ImageHeader, read_header
+from recordsmith.viewer.data.class_colours import ClassColours
 from recordsmith.viewer.data.media import playable, raw_pixels, square_side
-from recordsmith.viewer.pages.annotations import Overlay, overlay_markup, overlay_of
+from recordsmith.viewer.pages.annotations import Overlay, is_box_name, overlay_markup, overlay_of
 from recordsmith.wording.markup import Markup, element, joined
 from recordsmith.wording.numbers import bytes_text, count_text, number_text
 from recordsmith.wording.visible_text import clipped, printable_lines
@@ -136,10 +137,12 @@ class ValueRenderer:
     Args:
         base: where the dataset is on the server, such as /d/0.
         names: the class names of the features that are labels.
+        colours: of the classes.
     """
 
-    def __init__(self, base: str, names: Names) -> None:
+    def __init__(self, base: str, names: Names, colours: ClassColours) -> None:
         self._base = base
+        self._colours = colours
         self._names = names
 
     def media_url(self, number: int, feature: str, **options: str | int) -> Markup:
@@ -164,7 +167,7 @@ class ValueRenderer:
         header = read_header(value)
         if header is None or not header.height or not header.width:
             return None
-        overlay = overlay_of(values, name, header.upright, self._names)
+        overlay = overlay_of(values, name, header.upright, self._names, self._colours)
         markup = self.image(number, name, header, overlay, side=side)
         return Preview(name, markup, overlay.features | {name})
 
@@ -327,7 +330,7 @@ class ValueRenderer:
     def _full_bytes(self, number: int, name: str, value: bytes, values: Mapping[str, Any]) -> Markup:
         header = read_header(value)
         if header is not None and header.height and header.width:
-            overlay = overlay_of(values, name, header.upright, self._names)
+            overlay = overlay_of(values, name, header.upright, self._names, self._colours)
             said = f"{header.title}, {count_text(header.channels, 'channel')}, {bytes_text(len(value))}"
             said += f" · {overlay.reading}" if overlay.reading else ""
             shown = self.image(number, name, header, overlay, side=1024)
@@ -349,7 +352,7 @@ class ValueRenderer:
     def _full_numbers(
         self, number: int, name: str, value: np.ndarray[Any, Any], values: Mapping[str, Any], names: Sequence[str]
     ) -> Markup:
-        drawn = None if names else self.drawing(number, name, value)
+        drawn = None if names or is_box_name(name) else self.drawing(number, name, value)
         shown = self.player(number, name, value, values) or drawn
         flat = value.reshape(-1)
         texts = [

@@ -6,7 +6,7 @@ import ast
 import contextlib
 from collections.abc import Iterator, Sequence
 
-from recordsmith.doctor.lint.interpreter.containers import remove_item, set_item
+from recordsmith.doctor.lint.interpreter.containers import EMPTY_ARRAYS, remove_item, set_item
 from recordsmith.doctor.lint.interpreter.library_names import canonical
 from recordsmith.doctor.lint.interpreter.loops import loop_values, only_tests, role_of_loop
 from recordsmith.doctor.lint.interpreter.machine import Arguments, Machine
@@ -21,6 +21,7 @@ from recordsmith.doctor.lint.interpreter.values import (
     Item,
     Literal,
     Object,
+    Operation,
     Parameter,
     ProgramClass,
     Symbol,
@@ -291,7 +292,13 @@ class Statements(Machine):
                 filled = filled_list(changed, "extend") if isinstance(index, ast.Slice) else None
                 if filled is not None:
                     self.call(filled, changed, Arguments((value,)), _as_call(target, base))
-                set_item(changed, self.evaluate(index, scope), value, certain=not self.open_branches)
+                place = self.evaluate(index, scope)
+                set_item(changed, place, value, certain=not self.open_branches)
+                for one in options_of(changed):
+                    if isinstance(one, Call | Item | Operation):  # an array or a table of a library
+                        self.call(".__setitem__", one, Arguments((place, value)), _as_call(target, base))
+                    if isinstance(one, Call) and one.name in EMPTY_ARRAYS:
+                        one.filled.append(value)
 
     def _unpack(self, targets: list[ast.expr], value: Value, scope: Scope) -> None:
         known = value.members if isinstance(value, Group) else None

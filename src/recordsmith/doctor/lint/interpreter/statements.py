@@ -294,11 +294,15 @@ class Statements(Machine):
                     self.call(filled, changed, Arguments((value,)), _as_call(target, base))
                 place = self.evaluate(index, scope)
                 set_item(changed, place, value, certain=not self.open_branches)
-                for one in options_of(changed):
-                    if isinstance(one, Call | Item | Operation):  # an array or a table of a library
-                        self.call(".__setitem__", one, Arguments((place, value)), _as_call(target, base))
-                    if isinstance(one, Call) and one.name in EMPTY_ARRAYS:
-                        one.filled.append(value)
+                self._store(changed, place, value, _as_call(target, base))
+
+    def _store(self, base: Value, index: Value, value: Value, node: ast.Call) -> None:
+        """Note what is stored in an array or a table of a library."""
+        for one in options_of(base):
+            if isinstance(one, Call | Item | Operation):
+                self.call(".__setitem__", one, Arguments((index, value)), node)
+            if isinstance(one, Call) and one.name in EMPTY_ARRAYS:
+                one.filled.append(value)
 
     def _unpack(self, targets: list[ast.expr], value: Value, scope: Scope) -> None:
         known = value.members if isinstance(value, Group) else None

@@ -160,6 +160,14 @@ def shape_of(value: Value | None, depth: int = 20) -> tuple[int, ...] | None:  #
         inner = {shape_of(member, depth - 1) if isinstance(member, Group) else () for member in value.members}
         first = inner.pop() if len(inner) == 1 else None
         return (len(value.members), *first) if first is not None else None
+    if (
+        isinstance(value, Item)
+        and not value.attribute
+        and not isinstance(value.index, Slice | Group | Operation | Call)
+    ):
+        whole = shape_of(value.base, depth - 1)  # one row of it
+        named = isinstance(value.index, Literal) and not isinstance(value.index.value, int)
+        return whole[1:] if whole is not None and len(whole) > 1 and not named else None
     if not isinstance(value, Call):
         return None
     name = value.name

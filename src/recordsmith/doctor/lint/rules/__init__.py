@@ -12,6 +12,7 @@ from recordsmith.doctor.lint.rules.pipeline.own_batches import OWN_BATCH_RULES
 from recordsmith.doctor.lint.rules.pipeline.own_functions import OWN_FUNCTION_RULES
 from recordsmith.doctor.lint.rules.pipeline.pairs import PAIR_RULES
 from recordsmith.doctor.lint.rules.pipeline.python_randomness import PYTHON_RANDOMNESS_RULES
+from recordsmith.doctor.lint.rules.pipeline.seeds import SEED_RULES
 from recordsmith.doctor.lint.rules.pipeline.speed import SPEED_RULES
 from recordsmith.doctor.lint.rules.pipeline.splitting import SPLITTING_RULES
 from recordsmith.doctor.lint.rules.pixels.class_maps import CLASS_MAP_RULES
@@ -25,6 +26,7 @@ from recordsmith.doctor.lint.rules.reading.listings import LISTING_RULES
 from recordsmith.doctor.lint.rules.reading.missing_values import MISSING_VALUE_RULES
 from recordsmith.doctor.lint.rules.reading.raw_bytes import RAW_BYTES_RULES
 from recordsmith.doctor.lint.rules.reading.sparse_features import SPARSE_FEATURE_RULES
+from recordsmith.doctor.lint.rules.reading.stored_form import STORED_FORM_RULES
 from recordsmith.doctor.lint.rules.splits.learnt_features import LEARNT_FEATURE_RULES
 from recordsmith.doctor.lint.rules.splits.ordered import ORDERED_RULES
 from recordsmith.doctor.lint.rules.splits.overlaps import OVERLAP_RULES
@@ -57,6 +59,7 @@ RULES: RuleSet[Program] = RuleSet(
         *OWN_BATCH_RULES,
         *OWN_FUNCTION_RULES,
         *RAW_BYTES_RULES,
+        *STORED_FORM_RULES,
         *IMAGE_RULES,
         *RANGE_RULES,
         *EXPECTED_RANGE_RULES,
@@ -71,6 +74,7 @@ RULES: RuleSet[Program] = RuleSet(
         *INPUT_RULES,
         *PREDICTION_ORDER_RULES,
         *PYTHON_RANDOMNESS_RULES,
+        *SEED_RULES,
         *LEARNT_FEATURE_RULES,
         *ORDERED_RULES,
         *OVERLAP_RULES,

@@ -300,7 +300,9 @@ def _split_tables(call: Call) -> Iterator[Value]:
     """The tables whose rows a call divides into training and test rows."""
     if call.name.endswith("train_test_split"):
         yield from call.args
-    elif call.name == ".drop" and call.receiver is not None and call.args:  # train = df.sample(...), df.drop(train.index)
+    elif (
+        call.name == ".drop" and call.receiver is not None and call.args
+    ):  # train = df.sample(...), df.drop(train.index)
         match call.args[0]:
             case Item(base=Call(name=".sample"), index=Literal(value="index")):
                 yield call.receiver

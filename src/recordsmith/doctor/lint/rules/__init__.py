@@ -36,11 +36,14 @@ from recordsmith.doctor.lint.rules.training.expected_ranges import EXPECTED_RANG
 from recordsmith.doctor.lint.rules.training.gradients import GRADIENT_RULES
 from recordsmith.doctor.lint.rules.training.images import IMAGE_RULES
 from recordsmith.doctor.lint.rules.training.losses import LOSS_RULES
+from recordsmith.doctor.lint.rules.training.measured import MEASURED_RULES
 from recordsmith.doctor.lint.rules.training.outputs import OUTPUT_RULES
 from recordsmith.doctor.lint.rules.training.ranges import RANGE_RULES
+from recordsmith.doctor.lint.rules.training.sequences import SEQUENCE_RULES
 from recordsmith.doctor.lint.rules.training.steps import STEP_RULES
 from recordsmith.doctor.lint.rules.training.targets import TARGET_RULES
 from recordsmith.doctor.lint.rules.training.vectorisers import VECTORISER_RULES
+from recordsmith.doctor.lint.rules.writing.coordinates import COORDINATE_RULES
 from recordsmith.doctor.lint.rules.writing.stored_size import STORED_SIZE_RULES
 from recordsmith.doctor.lint.rules.writing.writers import WRITER_RULES
 from recordsmith.doctor.lint.rules.writing.written_values import WRITTEN_VALUE_RULES
@@ -71,6 +74,7 @@ RULES: RuleSet[Program] = RuleSet(
         *SPLITTING_RULES,
         *STORED_SIZE_RULES,
         *WRITTEN_VALUE_RULES,
+        *COORDINATE_RULES,
         *INPUT_RULES,
         *PREDICTION_ORDER_RULES,
         *PYTHON_RANDOMNESS_RULES,
@@ -83,6 +87,8 @@ RULES: RuleSet[Program] = RuleSet(
         *LOSS_RULES,
         *GRADIENT_RULES,
         *STEP_RULES,
+        *MEASURED_RULES,
+        *SEQUENCE_RULES,
         *CLASS_MAP_RULES,
         *OVERFLOW_RULES,
         *RESHAPE_RULES,

@@ -22,6 +22,7 @@ _LATER = re.compile(
     r"(y|target|label|next|future|tomorrow)(_?(y|price|close|value|return|target)s?)?", re.IGNORECASE
 )  # names of what is to be forecast
 # Sets of scikit-learn that come one class after the other.
+_TIME = r"""parse_dates|to_datetime|DatetimeIndex|date_range|timeseries_dataset|["'](date|time|timestamp)["']"""
 _SORTED_SETS = ("sklearn.datasets.load_iris", "sklearn.datasets.load_wine")
 _KEEPS = {".astype", ".reshape", "numpy.array", "numpy.asarray", "keras.utils.to_categorical", "numpy.expand_dims"}
 
@@ -299,4 +300,45 @@ def _same(first: ast.expr, second: ast.expr) -> bool:
     return ast.unparse(first) == ast.unparse(second)
 
 
-ORDERED_RULES = [validation_split_of_sorted_data, windows_split_at_random, target_inside_window]
+@rule("P290", "filled-from-the-future", Severity.WARNING)
+def filled_from_the_future(program: Program) -> Iterator[Finding]:
+    """Gaps in a time series are filled with later values before the rows are cut by time.
+
+    Why it matters:
+        `bfill` puts the next known value into a gap. A row of the training data then holds what was measured later,
+        and the last rows before the cut hold values of the test data: the score is too good.
+
+    Example:
+        `df = df.bfill()`, then `train, test = df[:cut], df[cut:]`.
+
+    Fix:
+        Fill with earlier values, `df.ffill()`, or fill after the cut.
+    """
+    if not program.mentions(_TIME):
+        return
+    for call in program.calls:
+        method = call.argument(1, "method") if call.name == ".fillna" else None
+        backwards = isinstance(method, Literal) and method.value in ("bfill", "backfill")
+        if not backwards and call.name not in (".bfill", ".backfill"):
+            continue
+        cuts = [item for item in program.items if isinstance(item, Item) and isinstance(item.index, Slice)]
+        bases = [(item.index, walk(item.base, 60)) for item in cuts]
+        taken = [index for index, parts in bases if any(one is call for one in parts)]
+        ends = any(isinstance(one, Slice) and one.lower is None and one.upper is not None for one in taken)
+        begins = any(isinstance(one, Slice) and one.lower is not None for one in taken)
+        if ends and begins:
+            yield program.finding(
+                filled_from_the_future,
+                call.expression,
+                "Gaps are filled with later values before the rows are cut by time: training rows hold what was "
+                "measured later.",
+                advice="Fill with earlier values: `ffill()`.",
+            )
+
+
+ORDERED_RULES = [
+    filled_from_the_future,
+    validation_split_of_sorted_data,
+    windows_split_at_random,
+    target_inside_window,
+]

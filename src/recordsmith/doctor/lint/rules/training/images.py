@@ -228,7 +228,7 @@ def _apart(moved: Call, image: Value, other: Value) -> str | None:
     if any(one is moved for one in walk(other)) or _shared_draws(image, other):
         return None
     again = _moves(other)
-    if again and (_same_draw(moved, again[0]) or not _is_mask(again[0], other)):
+    if again and (_same_draw(moved, again[0]) or not (_is_mask(again[0], other) or _is_other_file(again[0], moved))):
         return None
     if again:
         return f"`{name}` is drawn twice, once for the image and once for its mask: they are moved differently."
@@ -238,6 +238,15 @@ def _apart(moved: Call, image: Value, other: Value) -> str | None:
     places = [one for one in parts if isinstance(one, Item) and isinstance(one.index, Literal)]
     boxes = any(_BOXES.search(str(one.index.value)) for one in places if isinstance(one.index, Literal))
     return f"`{name}` moves the image and not its boxes: they no longer fit together." if boxes else None
+
+
+def _is_other_file(moved: Call, image: Call) -> bool:
+    """One function moves two images that were decoded from two files: a pair, and not two views of one image."""
+    decoded = [
+        {id(one) for one in walk(call) if isinstance(one, Call) and _DECODER.fullmatch(one.name)}
+        for call in (moved, image)
+    ]
+    return moved.within == image.within and all(decoded) and not decoded[0] & decoded[1]
 
 
 def _is_mask(moved: Call, value: Value) -> bool:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 import math
 import re
 from collections.abc import Iterator
 
-from recordsmith.doctor.lint.interpreter.values import Call, Group, Item, Literal, Operation, Value, walk
+from recordsmith.doctor.lint.interpreter.values import Call, Group, Item, Literal, Operation, Parameter, Value, walk
 from recordsmith.doctor.lint.libraries.fitting import ModelUse, model_uses, split_part
 from recordsmith.doctor.lint.libraries.image_generators import flow_of
 from recordsmith.doctor.lint.libraries.scaling import Scaling, scaling_of
@@ -261,12 +262,21 @@ def image_without_batch(program: Program) -> Iterator[Finding]:
         Add the dimension: `model.predict(image[None])`, or `np.expand_dims(image, 0)`.
     """
     for use in model_uses(program.calls):
-        if use.role == "prediction" and use.call.name == ".predict" and _is_one_image(use.inputs):
+        if use.role == "prediction" and use.call.name == ".predict" and _is_model(use) and _is_one_image(use.inputs):
             yield program.finding(
                 image_without_batch,
                 use.call.expression,
                 "`predict` takes a batch and is given a single image: its rows are taken for the examples.",
             )
+
+
+def _is_model(use: ModelUse) -> bool:
+    """It is a model of Keras, or something that is called one: a class of the program may take single images."""
+    if isinstance(use.model, Call) and use.model.name.startswith(("keras.", "tensorflow.")):
+        return True
+    node = use.call.expression.func
+    name = ast.unparse(node.value).rpartition(".")[2] if isinstance(node, ast.Attribute) else ""
+    return isinstance(use.model, Parameter) and "model" in name.lower()
 
 
 def _is_one_image(value: Value | None) -> bool:

@@ -44,7 +44,7 @@ def dropped_results(program: Program) -> Iterator[tuple[ast.Call, str, list[Edit
         if into:
             continue  # the result is written into an array that is given
         known = _RETURNS_NEW.fullmatch(call.name) and "out" not in call.keywords
-        if known or call.name in _OF_ARRAYS or _is_table_method(call) or _is_transform(call):
+        if known or (call.name in _OF_ARRAYS and not call.keywords) or _is_table_method(call) or _is_transform(call):
             seen.add(id(call.node))
             random = "random" in call.name or "shuffle" in call.name or "permutation" in call.name
             message = f"`{name}` returns a new value, which is not used here: the line has no effect."

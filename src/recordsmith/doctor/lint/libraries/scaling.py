@@ -25,6 +25,7 @@ from recordsmith.doctor.lint.libraries.arrays import dtype_named
 from recordsmith.doctor.lint.libraries.fitting import split_part
 from recordsmith.doctor.lint.libraries.image_generators import Flow, flow_of
 from recordsmith.doctor.lint.libraries.keras_sequences import BATCHES
+from recordsmith.doctor.lint.libraries.rows import bound_key
 from recordsmith.doctor.lint.libraries.tensorflow.pipelines import Pipeline
 
 __all__ = ["Scaling", "is_decoder", "scaling_of"]
@@ -336,7 +337,7 @@ def _of_operation(value: Operation, depth: int, root: Scaling | None = None) -> 
     return found.times(1.0, number if value.operator == "+" else -number)
 
 
-def _of_item(value: Item, depth: int) -> Scaling | None:
+def _of_item(value: Item, depth: int) -> Scaling | None:  # noqa: PLR0911 - one for each way to take a part
     if isinstance(value.index, Item) and _is_fold(value.index):
         whole = scaling_of(value.base, depth - 1)
         return Scaling(("split", id(value.base)), steps=whole.steps if whole is not None else ())
@@ -361,6 +362,13 @@ def _of_item(value: Item, depth: int) -> Scaling | None:
         if table is None or not isinstance(table.root, tuple) or table.root[0] != "array":
             return None
         return replace(table, root=(*table.root, value.index.value))
+    if isinstance(value.index, Group) and value.index.is_list:
+        table, names = scaling_of(base, depth - 1), tuple(bound_key(one) for one in value.index.members)
+        if table is None or not isinstance(table.root, tuple) or not all(isinstance(one, str) for one in names):
+            return None
+        return replace(table, root=(*table.root, names))
+    if isinstance(value.index, Operation) and value.index.operator == "compare":
+        return scaling_of(base, depth - 1)  # some of its rows
     row = isinstance(value.index, Literal) and isinstance(value.index.value, int)
     if isinstance(value.index, Slice) or _adds_axis(value.index) or row:
         return scaling_of(base, depth - 1)

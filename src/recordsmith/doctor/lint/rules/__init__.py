@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from recordsmith.doctor.lint.program import Program
 from recordsmith.doctor.lint.rules.inference.inputs import INPUT_RULES
+from recordsmith.doctor.lint.rules.inference.names import NAME_RULES
 from recordsmith.doctor.lint.rules.inference.order import PREDICTION_ORDER_RULES
 from recordsmith.doctor.lint.rules.pipeline.augmentation import AUGMENTATION_RULES
 from recordsmith.doctor.lint.rules.pipeline.batches import BATCH_RULES
@@ -77,6 +78,7 @@ RULES: RuleSet[Program] = RuleSet(
         *COORDINATE_RULES,
         *INPUT_RULES,
         *PREDICTION_ORDER_RULES,
+        *NAME_RULES,
         *PYTHON_RANDOMNESS_RULES,
         *SEED_RULES,
         *LEARNT_FEATURE_RULES,

@@ -71,7 +71,7 @@ def shuffled_apart(program: Program) -> Iterator[Finding]:
         yield program.finding(
             shuffled_apart,
             shuffle,
-            f"`self.{name}` is shuffled and `self.{other}`, which `__getitem__` pairs with it by position, is not: the "
+            f"`self.{name}` is shuffled by itself, and `__getitem__` pairs it with `self.{other}` by position: the "
             "labels no longer belong to their examples.",
             advice="Shuffle one list of indices, and take both by it.",
         )
@@ -162,7 +162,8 @@ def _arrays_ordered_apart(program: Program) -> Iterator[Finding]:
             one is first.origin for one in walk(members[1])
         )
         alike = first.origin is second.origin or not related
-        if first.orders != second.orders and alike and "seed" not in kinds:
+        certain = "seed" not in kinds or (not (first.orders and second.orders) and first.origin is second.origin)
+        if first.orders != second.orders and alike and certain:
             yield program.finding(
                 shuffled_apart,
                 call.expression,

@@ -53,6 +53,18 @@ def validation_split_of_sorted_data(program: Program) -> Iterator[Finding]:
                 "The labels are sorted by class, and `validation_split` takes the last part of the data: validation "
                 "sees only the last class, and training little or nothing of it.",
             )
+    for call in program.calls:
+        shuffle = call.argument(None, "shuffle") if call.name.endswith("train_test_split") else None
+        others = [one for one in program.calls if one is not call]
+        in_order = isinstance(shuffle, Literal) and shuffle.value is False and len(call.args) == 2
+        if in_order and _is_sorted(call.args[1]) and not shuffles_values(call.args[1], others):
+            yield program.finding(
+                validation_split_of_sorted_data,
+                call.expression,
+                "The labels are sorted by class, and without a shuffle the test data is the last part: it has only the "
+                "last class, of which training sees little or nothing.",
+                advice="Leave out `shuffle=False`, and use `stratify=y`.",
+            )
     yield from _unshuffled_folders(program)
 
 

@@ -16,6 +16,7 @@ from recordsmith.rules import Finding, Severity, rule
 __all__ = ["STEP_RULES"]
 
 _FINITE = {"tfrecord", "lines", "fixed", "slices", "tensors", "files", "directory", "tfds", "range"}
+_REPEATS_BY_DEFAULT = re.compile(r"tensorflow\.data\.experimental\.make_(csv|batched_features)_dataset")
 _KEEPS_END = {"map", "batch", "padded_batch", "shuffle", "prefetch", "cache", "with_options", "unbatch"}
 _ADAPTIVE = re.compile(r"keras\.optimizers\.(Adam|AdamW|Nadam|RMSprop|Adamax)")
 _OPTIMIZER = re.compile(r"keras\.optimizers\.[A-Z]\w+|tensorflow\.optimizers\.[A-Z]\w+")
@@ -119,7 +120,12 @@ def endless_without_steps(program: Program) -> Iterator[Finding]:
 
 def _is_endless(pipeline: Pipeline) -> bool:
     """It is repeated without a count, and nothing takes a part of that."""
-    endless = False
+    source = pipeline.source.call
+    endless = (
+        source is not None
+        and _REPEATS_BY_DEFAULT.fullmatch(source.name) is not None
+        and (source.exact and source.argument(None, "num_epochs") is None)
+    )
     for stage in pipeline.all_stages():
         count = stage.call.argument(0, "count")
         if stage.name == "repeat":

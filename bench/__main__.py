@@ -11,18 +11,18 @@ from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 
-from bench.chart import draw_chart
-from bench.datasets import DATASETS, SEED
-from bench.machine import describe_machine, load_average
-from bench.prepare import prepare_dataset
-from bench.report import print_outcomes, print_section
-from bench.store import default_folder
+from bench.data.datasets import DATASETS, SEED
+from bench.data.prepare import prepare_dataset
+from bench.data.store import default_folder
+from bench.measuring.machine import describe_machine, load_average
+from bench.measuring.workers import Workers
+from bench.reporting.chart import draw_chart
+from bench.reporting.report import print_outcomes, print_section
 from bench.tasks import TASKS, WITHOUT_DATASETS
 from bench.tasks.context import Context
-from bench.workers import Workers
 
 if TYPE_CHECKING:
-    from bench.results import Section
+    from bench.reporting.results import Section
 
 WIDTH_WITHOUT_TERMINAL = 160
 BUSY = 0.7

@@ -1,4 +1,4 @@
-"""The process of one loader: `python -m bench.loaders NAME` takes requests as JSON lines, as bench/worker.py does."""
+"""The process of one loader: `python -m bench.loaders NAME` takes JSON lines (see bench.measuring.worker)."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from bench import memory_probe
 from bench.loaders import inputs, open_loader
 from bench.loaders.contract import SIZE, SUBJECTS, Chain, Loader
-from bench.worker import answer_requests
+from bench.measuring import memory_probe
+from bench.measuring.worker import answer_requests
 
 Answer = dict[str, Any]
 

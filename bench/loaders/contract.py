@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from bench.datasets import DATASETS, Feature
+from bench.data.datasets import DATASETS, Feature
 
 # The buffer of a peer's shuffle; recordsmith's is over all records.
 BUFFER = 10_000

@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from bench.datasets import SEED, SHARDS
-from bench.images import GRAIN, QUALITY
-from bench.store import scale_folder, shard_paths
+from bench.data.datasets import SEED, SHARDS
+from bench.data.images import GRAIN, QUALITY
+from bench.data.store import scale_folder, shard_paths
 
 LARGE_IMAGES, WIDTH, HEIGHT = 400, 1600, 1200
 MANY_RECORDS = 10_000_000

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from bench.datasets import SEED, TAB, make_columns
-from bench.images import jpeg_images
-from bench.store import scale_folder
+from bench.data.datasets import SEED, TAB, make_columns
+from bench.data.images import jpeg_images
+from bench.data.store import scale_folder
 
 IMAGES = 2_000
 ROWS = 1_000_000

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from bench.workers import PROJECT, PeerFailedError
+from bench.measuring.workers import PROJECT, PeerFailedError
 
 _SECONDS_BETWEEN_LOOKS = 0.02
 _PAGE = os.sysconf("SC_PAGE_SIZE")

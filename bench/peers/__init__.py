@@ -1,4 +1,4 @@
-"""The engines that are compared, one file each. Each runs in a process of its own: see bench/worker.py."""
+"""The engines that are compared, one file each. Each runs in a process of its own: see bench/measuring/worker.py."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bench.framing import payloads
+from bench.data.framing import payloads
 
 if TYPE_CHECKING:
     from bench.peers.contract import Picking

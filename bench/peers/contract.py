@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
-    from bench.datasets import Columns, DatasetSpec
+    from bench.data.datasets import Columns, DatasetSpec
 
 Labels = NDArray[np.int64]
 

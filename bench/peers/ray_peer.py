@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bench.datasets import BATCH, Column, Columns, DatasetSpec
+from bench.data.datasets import BATCH, Column, Columns, DatasetSpec
 
 if TYPE_CHECKING:
     from bench.peers.contract import Labels, Reading

@@ -19,11 +19,11 @@ from typing import Any
 
 import numpy as np
 
-from bench import memory_probe
-from bench.datasets import DATASETS
+from bench.data.datasets import DATASETS
+from bench.data.store import load_columns
 from bench.loaders.contract import SUBJECTS
+from bench.measuring import memory_probe
 from bench.remote.contract import Store, module_of
-from bench.store import load_columns
 
 
 def rows_of(subject: str, columns_folder: str) -> Iterator[dict[str, Any]]:

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from bench.workers import PROJECT
+from bench.measuring.workers import PROJECT
 
 
 @contextlib.contextmanager

@@ -10,7 +10,7 @@ import json
 import sys
 import time
 
-from bench import memory_probe
+from bench.measuring import memory_probe
 
 MODULES = {"recordsmith": "recordsmith_survey", "tensorflow": "tensorflow_numpy"}
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from bench.datasets import BATCH, DATASETS, Feature
+from bench.data.datasets import BATCH, DATASETS, Feature
 
 READ_BUFFER = 8 << 20
 SHARES = (0.0, 0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99, 1.0)

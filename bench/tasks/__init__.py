@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from bench.tasks import engines, facts, load, make, memory, random_access, read, remote, startup, verify, view, write
 
 if TYPE_CHECKING:
-    from bench.results import Section
+    from bench.reporting.results import Section
     from bench.tasks.context import Context
 
 TASKS: dict[str, Callable[[Context], Section]] = {

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from bench.store import StoredDataset
-    from bench.workers import Workers
+    from bench.data.store import StoredDataset
+    from bench.measuring.workers import Workers
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,12 +7,12 @@ import math
 import subprocess
 from typing import TYPE_CHECKING, Any
 
-from bench import targets
-from bench.results import Figure, Outcome, Section, times_faster
-from bench.workers import PROJECT, PeerFailedError
+from bench.measuring.workers import PROJECT, PeerFailedError
+from bench.reporting import targets
+from bench.reporting.results import Figure, Outcome, Section, times_faster
 
 if TYPE_CHECKING:
-    from bench.store import StoredDataset
+    from bench.data.store import StoredDataset
     from bench.tasks.context import Context
 
 METHOD = (

@@ -7,13 +7,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from bench import targets
-from bench.datasets import DATASETS
+from bench.data.datasets import DATASETS
+from bench.data.prepare import sample_of
 from bench.loaders.contract import BUFFER, SUBJECTS
-from bench.measure import Contender, alternate
-from bench.prepare import sample_of
-from bench.results import Figure, Outcome, Section, times_faster
-from bench.workers import PROJECT, PeerFailedError, WorkerProcess
+from bench.measuring.measure import Contender, alternate
+from bench.measuring.workers import PROJECT, PeerFailedError, WorkerProcess
+from bench.reporting import targets
+from bench.reporting.results import Figure, Outcome, Section, times_faster
 
 if TYPE_CHECKING:
     from bench.tasks.context import Context

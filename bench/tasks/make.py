@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bench import targets
 from bench.makers import inputs, process, recordsmith_maker, usual_script
-from bench.measure import Contender, alternate
-from bench.results import Figure, Outcome, Section, times_faster
-from bench.workers import PeerFailedError
+from bench.measuring.measure import Contender, alternate
+from bench.measuring.workers import PeerFailedError
+from bench.reporting import targets
+from bench.reporting.results import Figure, Outcome, Section, times_faster
 
 if TYPE_CHECKING:
     from bench.makers.inputs import Input

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from bench.measuring.workers import PeerFailedError
 from bench.peers import PEERS
-from bench.results import Section
-from bench.workers import PeerFailedError
+from bench.reporting.results import Section
 
 if TYPE_CHECKING:
-    from bench.store import StoredDataset
+    from bench.data.store import StoredDataset
     from bench.tasks.context import Context
 
 METHOD = (

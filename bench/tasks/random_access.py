@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bench import targets
-from bench.datasets import SEED
-from bench.framing import payloads
-from bench.measure import Contender, alternate
-from bench.results import Figure, Outcome, Section, times_faster
-from bench.workers import PeerFailedError, WorkerProcess
+from bench.data.datasets import SEED
+from bench.data.framing import payloads
+from bench.measuring.measure import Contender, alternate
+from bench.measuring.workers import PeerFailedError, WorkerProcess
+from bench.reporting import targets
+from bench.reporting.results import Figure, Outcome, Section, times_faster
 
 if TYPE_CHECKING:
-    from bench.store import Shard, StoredDataset
+    from bench.data.store import Shard, StoredDataset
     from bench.tasks.context import Context
 
 AT_A_TIME = 256

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bench import targets
-from bench.datasets import DATASETS
-from bench.fingerprint import difference
-from bench.measure import Contender, alternate
+from bench.data.datasets import DATASETS
+from bench.data.fingerprint import difference
+from bench.data.prepare import sample_of
+from bench.measuring.measure import Contender, alternate
+from bench.measuring.workers import PeerFailedError, WorkerProcess
 from bench.peers import PEERS
-from bench.prepare import sample_of
-from bench.results import Figure, Outcome, Section, times_faster
-from bench.workers import PeerFailedError, WorkerProcess
+from bench.reporting import targets
+from bench.reporting.results import Figure, Outcome, Section, times_faster
 
 if TYPE_CHECKING:
-    from bench.store import StoredDataset
+    from bench.data.store import StoredDataset
     from bench.tasks.context import Context
 
 METHOD = (

@@ -12,15 +12,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bench import targets
+from bench.measuring.workers import PROJECT, PeerFailedError
 from bench.remote.contract import LOADERS
 from bench.remote.recordsmith_remote import FILES
 from bench.remote.servers import object_store, slow_network
-from bench.results import Figure, Outcome, Section, times_faster
-from bench.workers import PROJECT, PeerFailedError
+from bench.reporting import targets
+from bench.reporting.results import Figure, Outcome, Section, times_faster
 
 if TYPE_CHECKING:
-    from bench.store import StoredDataset
+    from bench.data.store import StoredDataset
     from bench.tasks.context import Context
 
 METHOD = (
@@ -209,7 +209,7 @@ def _judge(section: Section) -> None:
         return section.best(subject, peer, forms=(form,))
 
     for subject in ("vec", "img"):
-        for place in LATENCIES:
+        for place, latency in LATENCIES.items():
             for epoch in EPOCHS:
                 form = f"{place}, {epoch}"
                 mine = best(subject, OURS, form)
@@ -219,6 +219,11 @@ def _judge(section: Section) -> None:
                 if local is not None:
                     value = times_faster(mine, local)
                     section.outcomes.append(Outcome(subject, form, value, "fraction", "recordsmith on local files"))
+                near = best(subject, OURS, f"S3, {epoch}")
+                if near is not None and latency:
+                    value = times_faster(mine, near)
+                    against = "recordsmith on S3 without the latency"
+                    section.outcomes.append(Outcome(subject, form, value, "fraction", against, targets.REMOTE_LATENCY))
                 limit = best(subject, LIMIT, form)
                 if limit is not None:
                     value = times_faster(mine, limit)

@@ -10,14 +10,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bench import targets
-from bench.datasets import BATCH, TAB
-from bench.measure import Contender, alternate
-from bench.results import Figure, Outcome, Section
-from bench.workers import PROJECT, PeerFailedError
+from bench.data.datasets import BATCH, TAB
+from bench.measuring.measure import Contender, alternate
+from bench.measuring.workers import PROJECT, PeerFailedError
+from bench.reporting import targets
+from bench.reporting.results import Figure, Outcome, Section
 
 if TYPE_CHECKING:
-    from bench.store import StoredDataset
+    from bench.data.store import StoredDataset
     from bench.tasks.context import Context
 
 METHOD = (

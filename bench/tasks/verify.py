@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from bench import targets
-from bench.measure import Contender, alternate
-from bench.results import Figure, Outcome, Section, times_faster
-from bench.workers import PeerFailedError, WorkerProcess
+from bench.measuring.measure import Contender, alternate
+from bench.measuring.workers import PeerFailedError, WorkerProcess
+from bench.reporting import targets
+from bench.reporting.results import Figure, Outcome, Section, times_faster
 
 if TYPE_CHECKING:
-    from bench.store import StoredDataset
+    from bench.data.store import StoredDataset
     from bench.tasks.context import Context
 
 METHOD = (

@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import recordsmith as rs
-from bench import targets
-from bench.results import Figure, Outcome, Section
-from bench.workers import PROJECT
+from bench.measuring.workers import PROJECT
+from bench.reporting import targets
+from bench.reporting.results import Figure, Outcome, Section
 
 if TYPE_CHECKING:
     from bench.tasks.context import Context

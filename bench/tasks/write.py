@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bench import targets
-from bench.datasets import DATASETS
-from bench.fingerprint import add, difference, fingerprint
-from bench.measure import Contender, alternate
-from bench.results import Figure, Outcome, Section, times_faster
-from bench.store import StoredDataset, load_columns, shard_columns, shard_paths
-from bench.workers import PeerFailedError, WorkerProcess
+from bench.data.datasets import DATASETS
+from bench.data.fingerprint import add, difference, fingerprint
+from bench.data.store import StoredDataset, load_columns, shard_columns, shard_paths
+from bench.measuring.measure import Contender, alternate
+from bench.measuring.workers import PeerFailedError, WorkerProcess
+from bench.reporting import targets
+from bench.reporting.results import Figure, Outcome, Section, times_faster
 
 if TYPE_CHECKING:
     from bench.tasks.context import Context

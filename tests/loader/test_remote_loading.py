@@ -139,6 +139,18 @@ def test_an_epoch_does_not_ask_for_more_than_the_files_and_the_next_one_for_noth
     assert later == []
 
 
+def test_the_schema_of_large_files_takes_one_request_a_file(faulty_proxy, s3_url, tmp_path):
+    rows = {"x": np.random.default_rng(0).random((2000, 2000), dtype=np.float32)}
+    rs.make(rows, tmp_path / "large", shards=4, progress=False)  # of 4 MB each: a sample of 2 is looked at
+    for described in (tmp_path / "large").glob("*.json"):
+        described.unlink()
+    upload(tmp_path / "large", s3_url)
+    before = len(faulty_proxy.requests)
+    assert list(rs.open(s3_url).schema) == ["x"]
+    gets = [path for method, path in faulty_proxy.requests[before:] if method == "GET" and path.endswith("-of-00004")]
+    assert len(gets) == 4
+
+
 FAULTS = {
     "reset": Fault("reset"),
     "truncated": Fault("truncated"),

@@ -107,6 +107,13 @@ def test_damaged_data_does_not_matter_to_the_index(path: Path):
 # --- the cache ---
 
 
+def test_the_log_says_what_was_indexed(path: Path, caplog: pytest.LogCaptureFixture):
+    with caplog.at_level("INFO", logger="recordsmith"):
+        load_index(path)
+        load_index(path)
+    assert caplog.messages == [f"{path}: indexed 200 records into {cache_paths(str(path))[0]}"]
+
+
 def test_it_is_kept_beside_the_data_and_believed(path: Path, built: list[str]):
     first = load_index(path)
     assert beside(path).is_file()

@@ -29,6 +29,7 @@ __all__ = [
 _ALL = 2**64 - 1
 _SAMPLED_FILES = 32
 _SAMPLED_BYTES = 8 << 20  # in all: looked at in well below a tenth of a second
+_LAST_RECORD = 1 << 20  # of a file's sample, the last record is read to its end
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +150,7 @@ def sample_census(files: Sequence[str], compression: str | None = "auto", *, ver
     step = max(1, len(files) // _SAMPLED_FILES)
     sampled = list(files[::step])
     bytes_per_file = max(1 << 16, _SAMPLED_BYTES // max(1, len(sampled)))
-    announce_starts(sampled, bytes_per_file)
+    announce_starts(sampled, bytes_per_file + _LAST_RECORD)
     # Damage is met again when the records are read, after those before it have been delivered.
     census = take_census(sampled, compression, bytes_per_file=bytes_per_file, verify=verify, stop_at_damage=True)
     if len(sampled) == len(files):

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import logging
 import os
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -22,7 +23,7 @@ from recordsmith import _core
 from recordsmith.errors import ChangedFileError, CompressionError, RecordsmithError
 from recordsmith.records.compression import reading_compression
 from recordsmith.storage.atomic_file import write_atomically
-from recordsmith.storage.objects import ObjectFolder, child_url, open_folder, split_url
+from recordsmith.storage.objects import ObjectFolder, child_url, open_folder, split_url, without_secrets
 from recordsmith.storage.publication import INDEX_FOLDER
 from recordsmith.storage.ranged.opening import file_size, is_ranged
 
@@ -42,6 +43,7 @@ __all__ = [
     "upload_index",
 ]
 
+_LOG = logging.getLogger("recordsmith")
 _WORTH_KEEPING = 1 << 20  # bytes; a file below it is indexed in about a millisecond
 _READ_AT_ONCE = 32 << 20  # bytes of an index object
 _ATTEMPTS = 3  # to index a file that keeps changing
@@ -216,7 +218,9 @@ def keep_index(path: str | os.PathLike[str], compression: str | None = "auto") -
             raise ChangedFileError("The file was changed while it was being indexed.", path=name)
         return index
 
-    return _in_cache(name, lambda target: _retried_while_changing(lambda: build(target)))
+    index, place = _in_cache(name, lambda target: _retried_while_changing(lambda: build(target)))
+    _LOG.info("%s: indexed %s records into %s", without_secrets(name), f"{index.records:,}", place)
+    return index, place
 
 
 def save_index(index: ShardIndex) -> str:

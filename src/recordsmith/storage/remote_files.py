@@ -17,13 +17,11 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
-import filecmp
 import hashlib
 import json
 import os
 import shutil
 import sys
-import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -162,6 +160,9 @@ class _Remote:
 
     def _is_the_same_again(self, storage: Any, first: str) -> bool:
         """Fetch a file of unknown length once more, and say whether it is the same."""
+        import filecmp
+        import tempfile
+
         with tempfile.NamedTemporaryFile(dir=self.target.parent, prefix=".") as again:
             storage.get_file(self.path, again.name)
             return filecmp.cmp(first, again.name, shallow=False)

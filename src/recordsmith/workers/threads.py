@@ -39,7 +39,8 @@ def in_order(pool: Executor | None, work: Callable[[T], R], items: Iterable[T], 
         yield from map(work, items)
         return
     waiting: deque[Future[R]] = deque()
-    owner = os.getpid()
+    getpid = os.getpid  # when a program ends, the modules are emptied before the last generators are closed
+    owner = getpid()
     try:
         for item in items:
             waiting.append(_submitted(pool, work, item))
@@ -48,7 +49,7 @@ def in_order(pool: Executor | None, work: Callable[[T], R], items: Iterable[T], 
         while waiting:
             yield result_of(waiting.popleft(), _FEWER)
     finally:
-        if os.getpid() == owner:  # a fork leaves the threads behind, and whatever they held
+        if getpid() == owner:  # a fork leaves the threads behind, and whatever they held
             for future in waiting:
                 future.cancel()
 
@@ -100,11 +101,12 @@ def thread_pool(workers: int) -> Iterator[Executor | None]:
         yield None
         return
     pool = ThreadPoolExecutor(workers, "recordsmith")
-    owner = os.getpid()
+    getpid = os.getpid  # when a program ends, the modules are emptied before the last generators are closed
+    owner = getpid()
     try:
         yield pool
     finally:
-        if os.getpid() == owner:
+        if getpid() == owner:
             pool.shutdown(wait=True, cancel_futures=True)
 
 

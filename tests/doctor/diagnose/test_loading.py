@@ -86,6 +86,8 @@ def test_the_line_is_named_at_which_a_function_of_tf_data_waits() -> None:
     assert found.code == "T019"
     assert "in rows: never.get()" in found.message
     never.put(None)
+    report = rs.diagnose(data.DataLoader(Streamed(divided=True), batch_size=16, num_workers=2), progress=False)
+    assert codes(report, least="warning") == []  # workers do not collect what is left of the pipeline that hung
 
 
 # --- workers ---

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["child_url", "scheme_of", "split_url", "without_secrets"]
+__all__ = ["OBSTORE_SCHEMES", "child_url", "scheme_of", "split_url", "without_secrets"]
+
+OBSTORE_SCHEMES = frozenset({"s3", "s3a", "gs", "az", "azure", "abfs", "abfss", "adl", "http", "https"})
 
 
 def scheme_of(url: str) -> str:

@@ -11,6 +11,7 @@ it is tried again.
 
 from __future__ import annotations
 
+import logging
 import os
 import random
 import time
@@ -29,9 +30,10 @@ from recordsmith.storage.objects.s3_uploads import UnfinishedUploads
 from recordsmith.storage.objects.store_failures import denied, failed, is_missing, is_passing, missing, reason
 from recordsmith.storage.objects.store_settings import Settings, settings_for
 
-__all__ = ["SCHEMES", "ObstoreFolder", "time_limit"]
+__all__ = ["ObstoreFolder", "time_limit"]
 
-SCHEMES = frozenset({"s3", "s3a", "gs", "az", "azure", "abfs", "abfss", "adl", "http", "https"})
+_LOG = logging.getLogger("recordsmith")
+
 
 Result = TypeVar("Result")
 
@@ -260,6 +262,8 @@ class ObstoreFolder(ObjectFolder):
                     found = reason(error, self._settings.secrets())
                     tried = f"tried for {spent:.0f} of {limit:g} seconds"
                     raise failed(found, self.shown(key), tried=tried) from None
+                found = reason(error, self._settings.secrets())
+                _LOG.info("%s: %s; trying again in %.1f s", self.shown(key), found, pause)
                 time.sleep(pause)
 
     def _condition_failed(self, key: str) -> ConditionFailedError:

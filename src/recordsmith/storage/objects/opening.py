@@ -6,10 +6,8 @@ import os
 from functools import lru_cache
 
 from recordsmith.errors import RecordsmithError
-from recordsmith.storage.objects.addresses import scheme_of
-from recordsmith.storage.objects.fsspec_folder import FsspecFolder
+from recordsmith.storage.objects.addresses import OBSTORE_SCHEMES, scheme_of
 from recordsmith.storage.objects.object_folder import ObjectFolder
-from recordsmith.storage.objects.obstore_folder import SCHEMES, ObstoreFolder
 
 __all__ = ["open_folder"]
 
@@ -23,7 +21,9 @@ def open_folder(url: str) -> ObjectFolder:
     's3://bucket/data/a.tfrecord'
     """
     scheme = scheme_of(url).rstrip(":")  # "s3://" without slashes at its end
-    if scheme not in SCHEMES:
+    if scheme not in OBSTORE_SCHEMES:
+        from recordsmith.storage.objects.fsspec_folder import FsspecFolder  # here and below: most data is local
+
         return FsspecFolder(url)
     if not url.partition("://")[2].partition("/")[0]:
         raise RecordsmithError(
@@ -37,4 +37,6 @@ def open_folder(url: str) -> ObjectFolder:
 
 @lru_cache(maxsize=128)
 def _opened(url: str, _settings: tuple[tuple[str, str], ...]) -> ObjectFolder:
+    from recordsmith.storage.objects.obstore_folder import ObstoreFolder
+
     return ObstoreFolder(url)

@@ -14,7 +14,6 @@ Credentials stay inside: they are neither shown nor stored (`secrets` lists them
 
 from __future__ import annotations
 
-import configparser
 import contextlib
 import os
 import re
@@ -164,6 +163,8 @@ def _provider(keys: Callable[[], tuple[str, str, str | None]]) -> Callable[[], d
 
 def _profile() -> dict[str, str]:
     """Return what the two files of AWS say of the profile in use; the file of credentials has the last word."""
+    import configparser
+
     name = os.environ.get("AWS_PROFILE") or os.environ.get("AWS_DEFAULT_PROFILE") or "default"
     found: dict[str, str] = {}
     for variable, usual, section in (

@@ -6,6 +6,7 @@ import contextlib
 import errno
 import fcntl
 import json
+import logging
 import os
 import shutil
 import time
@@ -35,6 +36,7 @@ __all__ = ["INDEX_FOLDER", "Publication", "complete", "unfinished_run"]
 INDEX_FOLDER = ".recordsmith"  # where `recordsmith.records.index` keeps the index of NAME, as NAME.index
 _PLAN = "plan.json"  # of a run that can be resumed
 _ATTEMPTS = 3
+_LOG = logging.getLogger("recordsmith")
 _NO_LOCKS = (errno.ENOLCK, errno.ENOSYS, errno.ENOTSUP)  # of file systems that have none
 
 
@@ -45,6 +47,7 @@ def complete(out: str, *, is_file: bool = False) -> bool:
         return False
     publication.lock()
     publication.discard()
+    _LOG.info("%s: finished the replacement of its files, which had been interrupted", out)
     return True
 
 

@@ -21,9 +21,8 @@ from recordsmith.storage.objects import (
     split_url,
     without_secrets,
 )
-from recordsmith.storage.objects.addresses import scheme_of
+from recordsmith.storage.objects.addresses import OBSTORE_SCHEMES, scheme_of
 from recordsmith.storage.objects.interruptible import begun
-from recordsmith.storage.objects.obstore_folder import SCHEMES
 from recordsmith.storage.ranged.remote_object import RemoteObject
 from recordsmith.storage.ranged.requests import network_failures
 from recordsmith.storage.ranged.web_files import facts_of_web_file, is_web
@@ -60,7 +59,7 @@ def is_ranged(path: str) -> bool:
     >>> is_ranged("s3://bucket/data"), is_ranged("hf://datasets/x"), is_ranged("/data")
     (True, False, False)
     """
-    return is_url(path) and scheme_of(path) in SCHEMES
+    return is_url(path) and scheme_of(path) in OBSTORE_SCHEMES
 
 
 def open_object(url: str) -> RemoteObject:

@@ -9,13 +9,14 @@ or a query: a file is named by its URL in states and manifests, where a signatur
 from __future__ import annotations
 
 import re
-import urllib.request
-from email.message import Message
-from http.client import HTTPException
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from recordsmith.storage.objects import ObjectFacts
 from recordsmith.storage.objects.addresses import scheme_of
+
+if TYPE_CHECKING:
+    from email.message import Message
 
 __all__ = ["facts_of_web_file", "is_web"]
 
@@ -35,6 +36,8 @@ def is_web(url: str) -> bool:
 
 def facts_of_web_file(url: str, key: str) -> ObjectFacts | None:
     """Return the size and the ETag of a file that can be read by ranges, under its name; None if it cannot."""
+    from http.client import HTTPException  # here and below: these take 15 ms to import, and most data is local
+
     parts = urlsplit(url)
     if parts.query or parts.fragment or "@" in parts.netloc or not key:
         return None
@@ -53,6 +56,8 @@ def facts_of_web_file(url: str, key: str) -> ObjectFacts | None:
 
 
 def _answer(url: str, method: str, headers: dict[str, str] | None = None) -> tuple[int, Message]:
+    import urllib.request
+
     asked = {"Accept-Encoding": "identity", **(headers or {})}
     request = urllib.request.Request(url, method=method, headers=asked)  # noqa: S310 - a web server's
     with urllib.request.urlopen(request, timeout=_SECONDS) as answer:  # noqa: S310 - the same

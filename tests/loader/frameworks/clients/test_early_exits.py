@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from tests.loader.frameworks.clients.early_exits_script import TAKEN
 from tests.loader.frameworks.clients.epochs import COUNT
 from tests.loader.frameworks.clients.running import run
+from tests.loader.frameworks.clients.scripts.early_exits_script import TAKEN
 
 pytest.importorskip("torchdata")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import faulthandler
+import gc
 import multiprocessing
 import os
 import re
@@ -45,6 +46,7 @@ class WorkerPlaces:
             weakref.finalize(self, _remove, self._folder, os.getpid())
         before = loader.worker_init_fn
         loader.worker_init_fn = _Answering(self._folder, before)
+        gc.collect()  # a worker must not inherit garbage: see _Answering
         try:
             yield
         finally:
@@ -86,6 +88,8 @@ class _Answering:
         self._folder, self._inner = folder, inner
 
     def __call__(self, worker: int) -> None:
+        # A forked worker that collects what its parent left of a tf.data pipeline crashes: its threads are not there.
+        gc.freeze()
         path = os.path.join(self._folder, str(os.getpid()))
         self._file = open(path, "w", encoding="utf-8")  # noqa: SIM115 - open as long as the worker runs
         faulthandler.register(signal.SIGUSR1, file=self._file)

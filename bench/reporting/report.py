@@ -12,7 +12,7 @@ from rich.table import Table
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from bench.results import Figure, Outcome, Section
+    from bench.reporting.results import Figure, Outcome, Section
 
 
 def print_section(console: Console, section: Section) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
-from bench.workers import PeerFailedError
+from bench.measuring.workers import PeerFailedError
 
 # A form this many times slower than the best form of its own peer cannot become the best: it is measured only once.
 HOPELESS = 4.0

@@ -1,8 +1,8 @@
 """The process in which one peer runs: it takes requests as JSON lines and answers with what it measured.
 
 Each peer has a process of its own, so that no library slows down, breaks or uses memory of another. The processes live
-through the whole run, so that passes of the peers can alternate. Started by bench/workers.py as
-``python -m bench.worker PEER``.
+through the whole run, so that passes of the peers can alternate. Started by bench/measuring/workers.py as
+``python -m bench.measuring.worker PEER``.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from bench import memory_probe, reading_limit, writing_limit
-from bench.datasets import DATASETS
-from bench.fingerprint import Fingerprint, add, fingerprint
+from bench.data.datasets import DATASETS
+from bench.data.fingerprint import Fingerprint, add, fingerprint
+from bench.data.store import load_columns, shard_columns
+from bench.measuring import memory_probe, reading_limit, writing_limit
 from bench.peers import load_peer
-from bench.store import load_columns, shard_columns
 
 if TYPE_CHECKING:
     from bench.peers.contract import Peer, Picking, Picks, Reading, Reads, Verifies, Writes, Writing

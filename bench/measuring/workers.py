@@ -12,7 +12,7 @@ from typing import IO, Any, Self, cast
 
 from bench.peers import PEERS, Role
 
-PROJECT = Path(__file__).resolve().parent.parent
+PROJECT = Path(__file__).resolve().parents[2]
 
 
 class PeerFailedError(Exception):
@@ -22,7 +22,7 @@ class PeerFailedError(Exception):
 class WorkerProcess:
     """One running peer."""
 
-    def __init__(self, peer: str, *, python: str, log: Path, module: str = "bench.worker") -> None:
+    def __init__(self, peer: str, *, python: str, log: Path, module: str = "bench.measuring.worker") -> None:
         log.parent.mkdir(parents=True, exist_ok=True)
         self.peer = peer
         self._log = log.open("a")  # several processes of a peer share one log

@@ -46,6 +46,8 @@ VIEW_FIRST_PAGE = 1.0
 VIEW_FIRST_HITS = 1.0
 # Loading from an object store, shuffled, first and second epoch: times each of the others.
 REMOTE = 1.0
+# The same behind a latency of 20 or 100 ms: part of its speed without it, where the bandwidth is the same.
+REMOTE_LATENCY = 0.8
 # On the same Ray: times Ray Data's read_tfrecords and write_tfrecords.
 RAY_READ = 40.0
 RAY_WRITE = 20.0

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import logging
 import multiprocessing
+import os
+import socket
 import sys
 import tempfile
 import warnings
@@ -28,6 +30,8 @@ def main(client: str) -> None:
         path = write(folder)
         if client == "Lightning":
             _lightning(path, folder)
+        elif client in ("Accelerate", "Trainer"):
+            _hugging_face(client, path, folder)
         else:
             shared = Epochs(path).loader().to_torch()  # both processes inherit it, and must not disturb each other
             forked = multiprocessing.get_context("fork")
@@ -109,6 +113,67 @@ def _lightning(path: str, folder: str) -> None:
         enable_checkpointing=False,
     )
     trainer.fit(Model())
+
+
+def _hugging_face(client: str, path: str, folder: str) -> None:
+    """Start the ranks as `accelerate launch` and `torchrun` do."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    target = _accelerate if client == "Accelerate" else _trainer
+    ranks = [
+        multiprocessing.get_context("spawn").Process(target=target, args=(path, folder, rank, port))
+        for rank in range(RANKS)
+    ]
+    for process in ranks:
+        process.start()
+    for process in ranks:
+        process.join()
+
+
+def _join(rank: int, port: int) -> None:
+    warnings.simplefilter("ignore")
+    world = {"WORLD_SIZE": RANKS, "LOCAL_WORLD_SIZE": RANKS, "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port}
+    os.environ |= {name: str(value) for name, value in {**world, "RANK": rank, "LOCAL_RANK": rank}.items()}
+    os.environ["ACCELERATE_USE_CPU"] = "true"
+
+
+def _accelerate(path: str, folder: str, rank: int, port: int) -> None:
+    """Go through three epochs of a share, and through two that Accelerate divides."""
+    _join(rank, port)
+    from accelerate import Accelerator
+
+    accelerator = Accelerator(cpu=True)
+    share = DataLoader(_share(path, accelerator.process_index).to_torch(), batch_size=None, num_workers=2)
+    epochs = [_numbers(share) for _ in range(3)]
+    divided = accelerator.prepare(DataLoader(Epochs(path).loader().to_torch(), batch_size=None))
+    results = {"epochs": epochs, "divided": [_numbers(divided) for _ in range(2)]}
+    (Path(folder) / f"rank {rank}.json").write_text(json.dumps(results))
+    accelerator.end_training()
+
+
+def _trainer(path: str, folder: str, rank: int, port: int) -> None:
+    """Train two epochs on rows, which the Trainer divides among its ranks."""
+    _join(rank, port)
+    from transformers import Trainer, TrainingArguments
+
+    class Model(torch.nn.Module):  # type: ignore[misc] # PyTorch is not followed
+        def __init__(self) -> None:
+            super().__init__()
+            self.layer = torch.nn.Linear(4, 2)
+            self.seen: list[int] = []
+
+        def forward(self, n: Any, x: Any, y: Any) -> Any:
+            self.seen += n.tolist()
+            return {"loss": torch.nn.functional.cross_entropy(self.layer(x), y)}
+
+    settings = {"use_cpu": True, "disable_tqdm": True, "logging_strategy": "no", "save_strategy": "no", "report_to": []}
+    arguments = TrainingArguments(folder, per_device_train_batch_size=SIZE, num_train_epochs=2, **settings)
+    model = Model()
+    Trainer(model, arguments, train_dataset=rs.open(path, schema=SCHEMA)).train()
+    half = len(model.seen) // 2
+    results = {"divided": [model.seen[:half], model.seen[half:]]}
+    (Path(folder) / f"rank {rank}.json").write_text(json.dumps(results))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""How well labels are spread over batches: `python -m bench.label_spread docs/images/label-spread.svg`.
+"""How well labels are spread over batches: `python -m bench.reporting.label_spread docs/images/label-spread.svg`.
 
 The data are sorted by label, as they are when a folder of classes is written file by file. They are loaded in batches
 with each way of shuffling. The figure shows the label of every row over an epoch, and how many different labels a batch
@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bench.chart import FAINT, INK, OURS, PAPER
+from bench.reporting.chart import FAINT, INK, OURS, PAPER
 
 RECORDS, CLASSES, BATCH, SHARDS = 200_000, 100, 256, 20
 BUFFER = 10_000

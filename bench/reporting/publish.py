@@ -1,4 +1,4 @@
-"""Puts measured figures into the README and docs/performance.md: `python -m bench.publish [results.json ...]`.
+"""Puts measured figures into README and docs/performance.md: `python -m bench.reporting.publish [results.json ...]`.
 
 Several results are put together, task by task, the later ones first; each task keeps its own date. Every figure in
 those two documents comes from here, so that none is typed by hand.
@@ -11,9 +11,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from bench.chart import draw_chart
+from bench.reporting.chart import draw_chart
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 MARKS = ("<!-- bench -->", "<!-- /bench -->")
 CHART = ROOT / "docs/images/bench.svg"
 DATASETS = ("tab", "vec", "tok", "img")

@@ -13,7 +13,7 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from bench.datasets import Columns
+    from bench.data.datasets import Columns
 
 Fingerprint = dict[str, list[int]]
 

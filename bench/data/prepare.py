@@ -7,12 +7,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bench.datasets import SHARDS, DatasetSpec
-from bench.framing import copy_first_records
-from bench.store import StoredDataset, ensure_columns, has_shards, load_shards, save_truth, shard_paths
+from bench.data.datasets import SHARDS, DatasetSpec
+from bench.data.framing import copy_first_records
+from bench.data.store import StoredDataset, ensure_columns, has_shards, load_shards, save_truth, shard_paths
 
 if TYPE_CHECKING:
-    from bench.workers import WorkerProcess
+    from bench.measuring.workers import WorkerProcess
 
 # Records of the larger datasets that the slow peers read; the rate counts. `img` is small enough to be read whole.
 SAMPLE_FRACTION = {"tab": 0.05, "vec": 0.1, "tok": 0.1}

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from bench.images import jpeg_images
+from bench.data.images import jpeg_images
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

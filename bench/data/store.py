@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from bench.datasets import SHARDS, Column, Columns, DatasetSpec, make_columns
-from bench.fingerprint import Fingerprint, add, fingerprint
+from bench.data.datasets import SHARDS, Column, Columns, DatasetSpec, make_columns
+from bench.data.fingerprint import Fingerprint, add, fingerprint
 
 SHARED_MEMORY = Path("/dev/shm")  # noqa: S108 - memory-backed on Linux: no disk in the figures
 ROOM_NEEDED = 4 << 30

@@ -1,4 +1,4 @@
-"""The chart for the README, drawn from the results: ``python -m bench.chart results.json chart.svg`` draws it again."""
+"""The chart for the README, drawn from the results (`python -m bench.reporting.chart results.json chart.svg`)."""
 
 from __future__ import annotations
 

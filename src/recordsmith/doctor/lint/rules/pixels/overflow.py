@@ -62,7 +62,7 @@ def _wraps(value: Value) -> str | None:
         right = right.args[0]
     number = right.value if isinstance(right, Literal) else None
     large = isinstance(number, int) and abs(number) >= _FAR and value.operator in ("+", "-")
-    pixels[0] |= large and isinstance(left, Call) and dtype_of(left) == "uint8"
+    pixels[0] |= large and isinstance(left, Call) and left.name == ".astype" and dtype_of(left) == "uint8"
     if not pixels[0] or not isinstance(number, int) or isinstance(number, bool):
         return None
     if value.operator == "*" and number > 1:

@@ -108,7 +108,7 @@ def _predicted(value: Value | None) -> Call | None:
     return None
 
 
-@rule("P286", "chosen-on-test-data", Severity.WARNING)
+@rule("P286", "chosen-on-test-data", Severity.INFO)
 def chosen_on_test_data(program: Program) -> Iterator[Finding]:
     """The best epoch is chosen by the score on the test data, and that score is then reported.
 

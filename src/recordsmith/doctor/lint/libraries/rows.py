@@ -19,7 +19,17 @@ from recordsmith.doctor.lint.interpreter.values import (
     walk,
 )
 
-__all__ = ["PERMUTES", "Rows", "bound_key", "is_alike", "is_copy_of", "own_statistics", "rows_of", "slice_range"]
+__all__ = [
+    "PERMUTES",
+    "Rows",
+    "bound_key",
+    "is_alike",
+    "is_copy_of",
+    "is_same_part",
+    "own_statistics",
+    "rows_of",
+    "slice_range",
+]
 
 PERMUTES = {"numpy.random.permutation", "tensorflow.random.shuffle", "sklearn.utils.shuffle", ".permutation"}
 _KEEPS_FIRST = re.compile(
@@ -33,6 +43,7 @@ _KEEPS_RECEIVER = re.compile(
     r"\.(astype|copy|to_numpy|reshape|fillna|toarray|tolist|map|apply|replace|ravel|flatten|squeeze|reset_index|clip)"
 )
 _STATISTIC = re.compile(r"(numpy)?\.(mean|std|min|max|var|amin|amax)")
+_RANDOM = re.compile(r"random|sample|shuffle|choice|permut|integers|normal|uniform")
 _COLUMNS = {"values", "data", "target", "iloc", "loc", "to_numpy"}
 _MOST_STEPS = 60
 
@@ -177,18 +188,23 @@ def own_statistics(value: Value) -> Operation | None:
     statistics = [one for one in walk(right, 40) if isinstance(one, Call) and _STATISTIC.fullmatch(one.name)]
     if not statistics or isinstance(inner, Literal):
         return None
-    of_itself = all(_is_same((one.receiver or one.argument(0)), inner) for one in statistics)
+    of_itself = all(is_same_part((one.receiver or one.argument(0)), inner) for one in statistics)
     return value if of_itself else None
 
 
-def _is_same(first: Value | None, second: Value) -> bool:
-    """The same value, or the same column of the same table."""
+def is_same_part(first: Value | None, second: Value) -> bool:
+    """Tell whether two values are one value, or the same rows or columns of it.
+
+    >>> table = Call("pandas.read_csv", None)
+    >>> is_same_part(Item(table, Literal("age")), Item(table, Literal("age")))
+    True
+    """
     if first is second:
         return True
     if not isinstance(first, Item) or not isinstance(second, Item) or first.attribute != second.attribute:
         return False
     same_index = first.index is second.index or is_alike(first.index, second.index)
-    return same_index and _is_same(first.base, second.base)
+    return same_index and is_same_part(first.base, second.base)
 
 
 def bound_key(value: Value | None) -> object:
@@ -210,6 +226,8 @@ def is_alike(first: Value | None, second: Value | None, depth: int = 12) -> bool
         return bool(first.value == second.value)
     if isinstance(first, Call) and isinstance(second, Call) and first.name != second.name:
         return False
+    if isinstance(first, Call) and _RANDOM.search(first.name):
+        return False  # drawn twice
     if isinstance(first, Slice) and isinstance(second, Slice):
         return all(is_alike(getattr(first, end), getattr(second, end), depth - 1) for end in ("lower", "upper"))
     parts = [list(one.parts()) for one in (first, second)]

@@ -7,9 +7,20 @@ import re
 from collections.abc import Iterator
 
 from recordsmith.doctor.lint.interpreter.loops import pipelines_in
-from recordsmith.doctor.lint.interpreter.values import Call, Group, Item, Literal, Many, Operation, Slice, Value, walk
+from recordsmith.doctor.lint.interpreter.values import (
+    Call,
+    Group,
+    Item,
+    Literal,
+    Many,
+    Operation,
+    Slice,
+    Unknown,
+    Value,
+    walk,
+)
 from recordsmith.doctor.lint.libraries.fitting import model_of, split_part
-from recordsmith.doctor.lint.libraries.rows import is_copy_of, own_statistics, rows_of
+from recordsmith.doctor.lint.libraries.rows import is_alike, is_copy_of, own_statistics, rows_of
 from recordsmith.doctor.lint.program import Program
 from recordsmith.rules import Finding, Severity, rule
 
@@ -225,7 +236,8 @@ def _cut_afterwards(program: Program) -> Iterator[Finding]:
         index = index.members[0] if isinstance(index, Group) and index.members else index
         if not isinstance(item, Item) or not isinstance(index, Slice):
             continue
-        fitted = item.base if _is_fitting(item.base) else _scaled_by_itself(item.base)
+        base = _plain_table(item.base)
+        fitted = base if _is_fitting(base) or _is_fitted_alike(base) else _scaled_by_itself(item.base)
         fitted = fitted or _stored_earlier(stored, item)
         if fitted is None or fitted.node is None:
             continue
@@ -233,7 +245,7 @@ def _cut_afterwards(program: Program) -> Iterator[Finding]:
         cut = lower or index.upper
         if cut is None:
             continue
-        sides = seen.setdefault((id(item.base), _bound(cut)), set())
+        sides = seen.setdefault((id(_table_of(item.base)), _bound(cut)), set())
         sides.add(lower is None)
         if len(sides) == 2 and id(fitted.node) not in reported:
             reported.add(id(fitted.node))
@@ -244,6 +256,22 @@ def _cut_afterwards(program: Program) -> Iterator[Finding]:
                 f"{what} all the data before it is cut into training and test data: the score will promise too much.",
                 severity=_harmless(program, fitted) if isinstance(fitted, Call) else None,
             )
+
+
+def _plain_table(value: Value) -> Value:
+    """The array that a table was made from, where `table.iloc[...]` is taken of it."""
+    value = _table_of(value)
+    while isinstance(value, Call) and value.name in ("pandas.DataFrame", ".astype", "numpy.array") and value.exact:
+        value = (value.receiver if value.name == ".astype" else value.argument(0, "data")) or Unknown()
+    return value
+
+
+def _is_fitted_alike(value: Value) -> bool:
+    """`MinMaxScaler().fit(table).transform(table)`, where both are written in the same way."""
+    maker = value.receiver if isinstance(value, Call) and value.name == ".transform" and value.args else None
+    if not isinstance(value, Call) or not isinstance(maker, Call) or maker.name != ".fit" or not maker.args:
+        return False
+    return _is_fitting(maker, also_adapt=True) and is_alike(maker.args[0], value.args[0])
 
 
 def _stored_earlier(stored: list[tuple[Call, Value, Value]], item: Item) -> Value | None:

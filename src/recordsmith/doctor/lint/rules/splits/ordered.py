@@ -185,6 +185,7 @@ def _is_windows(value: Value) -> bool:
     """A list of slices of one series or image, each begun a little later than the one before."""
     members = value.members if isinstance(value, Group) and value.grown else ()
     members = (value.member,) if isinstance(value, Many) else members
+    members = tuple(value.filled) if isinstance(value, Call) and value.filled else members
     return len(members) == 1 and _window(members[0]) is not None
 
 

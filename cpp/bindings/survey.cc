@@ -13,6 +13,7 @@
 
 #include "bindings/parts.h"
 #include "bindings/python/status.h"
+#include "survey/divided_survey.h"
 #include "survey/features/histogram_edges.h"
 #include "survey/features/labels.h"
 
@@ -317,6 +318,73 @@ Summary survey_of(const std::vector<SurveyFile>& files, Expectations features, s
   return summary;
 }
 
+void make_divided(DividedSurvey* self, const std::vector<SurveyFile>& files, Expectations features,
+                  std::vector<std::string> provenance, const SurveyOptions& options) {
+  new (self) DividedSurvey(files, {std::move(features), std::move(provenance)}, options);
+}
+
+std::vector<PlannedUnit> plan_of(DividedSurvey& self) {
+  std::vector<PlannedUnit> units;
+  Status status;
+  {
+    const GilRelease released;
+    status = self.plan(&units);
+  }
+  raise_if_failed(status);
+  return units;
+}
+
+std::string_view text_in(const nb::bytes& bytes) { return {bytes.c_str(), bytes.size()}; }
+
+void add_tallies(DividedSurvey& self, const nb::bytes& tallies) {
+  const std::string_view given = text_in(tallies);
+  Status status;
+  {
+    const GilRelease released;
+    status = self.add(given);
+  }
+  raise_if_failed(status);
+}
+
+Summary finish_divided(DividedSurvey& self) {
+  Summary summary;
+  Status status;
+  {
+    const GilRelease released;
+    status = self.finish(&summary);
+  }
+  raise_if_failed(status);
+  return summary;
+}
+
+nb::bytes survey_unit_of(const nb::bytes& unit, Expectations features, std::vector<std::string> provenance,
+                         const SurveyOptions& options) {
+  const Expected expected{std::move(features), std::move(provenance)};
+  const std::string_view given = text_in(unit);
+  std::string tallies;
+  Status status;
+  {
+    const GilRelease released;
+    status = survey_packed_unit(given, expected, options, &tallies);
+  }
+  raise_if_failed(status);
+  return nb::bytes(tallies.data(), tallies.size());
+}
+
+void bind_divided(nb::module_& module) {
+  nb::class_<PlannedUnit>(module, "SurveyUnit")
+      .def_ro("size", &PlannedUnit::size)
+      .def_prop_ro("packed", [](const PlannedUnit& self) { return nb::bytes(self.packed.data(), self.packed.size()); });
+  nb::class_<DividedSurvey>(module, "DividedSurvey")
+      .def("__init__", &make_divided, nb::arg("files"), nb::arg("expected"), nb::kw_only(), nb::arg("provenance"),
+           nb::arg("options"))
+      .def("plan", &plan_of)
+      .def("add", &add_tallies, nb::arg("tallies"))
+      .def("finish", &finish_divided);
+  module.def("survey_unit", &survey_unit_of, nb::arg("unit"), nb::arg("expected"), nb::kw_only(), nb::arg("provenance"),
+             nb::arg("options"));
+}
+
 using ClassSequence = nb::ndarray<const std::uint16_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
 double mean_classes_of(const ClassSequence& sequence, std::size_t window, std::uint64_t buffer, std::uint64_t key) {
@@ -332,6 +400,7 @@ void bind_survey(nb::module_& module) {
   bind_values(module);
   bind_splits(module);
   bind_arguments(module);
+  bind_divided(module);
   module.def("survey", &survey_of, nb::arg("files"), nb::arg("expected"), nb::kw_only(), nb::arg("provenance"),
              nb::arg("options"), nb::arg("progress").none());
   module.def("histogram_edges", &histogram_edges, nb::arg("low"), nb::arg("high"), nb::arg("integral"),

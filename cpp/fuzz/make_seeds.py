@@ -401,6 +401,10 @@ def main(corpus: Path) -> None:
         "survey": chain(
             options_and(chain(examples(), sequence_examples()), 0x01),
             options_and(chain(record_files(), [framed(*examples()), framed(*sequence_examples())]), 0x00, 0x02),
+            (
+                bytes([0x06, 3]) + bytes([at, at, 0, 0, 255, at, 0, 0, 0, 1, 9, at, 0, 0, 0]) + framed(*examples())
+                for at in (5, 60, 200)
+            ),
         ),
         "gzip": (bytes([option | is_zlib]) + data for data, is_zlib in compressed_files() for option in (0x06, 0x38)),
     }

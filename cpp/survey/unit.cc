@@ -4,6 +4,7 @@
 
 #include "files/inflate_source.h"
 #include "records/framing.h"
+#include "survey/sketch_randomness.h"
 
 namespace recordsmith::survey {
 namespace {
@@ -17,12 +18,11 @@ constexpr std::uint64_t kMostRestarts = 64;      // of a compressed file, which 
 // Walks over the records of one unit.
 class UnitWalker {
  public:
-  UnitWalker(Shared* shared, Reporter* reporter, const Unit& unit, std::uint32_t number, FilePointer file,
-             Compression compression, UnitResult* result)
+  UnitWalker(Shared* shared, Reporter* reporter, const Unit& unit, FilePointer file, Compression compression,
+             UnitResult* result)
       : shared_(shared),
         reporter_(reporter),
         unit_(unit),
-        unit_number_(number),
         file_(std::move(file)),
         compression_(compression),
         result_(result) {}
@@ -114,7 +114,7 @@ class UnitWalker {
 
   void take(const RecordView& record) {
     FileSummary& facts = result_->facts;
-    const RecordName name{unit_number_, record.number, record.offset};
+    const RecordName name{unit_.number, record.number, record.offset};
     const auto number = static_cast<std::uint32_t>(record.number);
     ++facts.records;
     facts.payload_bytes += record.length;
@@ -124,13 +124,13 @@ class UnitWalker {
     Digests digests;
     const PayloadKind kind = result_->features.add(record.data, size, name, unit_.file, &digests);
     ++facts.payloads[static_cast<std::size_t>(kind)];
-    result_->digests.push_back({digests.content, digests.payload, unit_number_, number});
+    result_->digests.push_back({digests.content, digests.payload, unit_.number, number});
     if (digests.has_label) {
-      result_->unlabelled.push_back({digests.unlabelled, digests.content, unit_number_, number});
+      result_->unlabelled.push_back({digests.unlabelled, digests.content, unit_.number, number});
     }
     constexpr std::size_t kMuch = std::size_t{2} << 20;
     // Only units that are whole files become that large, and those are never repeated.
-    if (result_->digests.size() >= kMuch) store_digests();
+    if (shared_->digests != nullptr && result_->digests.size() >= kMuch) store_digests();
   }
 
   void store_digests() {
@@ -152,7 +152,7 @@ class UnitWalker {
     if (facts.damage_count++ >= kMostDamages) return;
     const std::uint64_t offset = status.failure().offset;
     facts.damages.push_back(
-        {std::move(status.failure()), {unit_number_, static_cast<std::uint32_t>(number), offset}, bytes});
+        {std::move(status.failure()), {unit_.number, static_cast<std::uint32_t>(number), offset}, bytes});
   }
 
   // After a failure of the cursor: goes to the next sound header. False if there is none.
@@ -210,7 +210,6 @@ class UnitWalker {
   Shared* shared_;
   Reporter* reporter_;
   const Unit unit_;
-  const std::uint32_t unit_number_;
   const FilePointer file_;
   const Compression compression_;
   UnitResult* result_;
@@ -221,10 +220,21 @@ class UnitWalker {
 
 }  // namespace
 
-void survey_unit(Shared* shared, Reporter* reporter, const Unit& unit, std::uint32_t number,
-                 const std::shared_ptr<const File>& file, Compression compression, std::optional<std::uint64_t> begin,
+void survey_unit(Shared* shared, Reporter* reporter, const Unit& unit, std::optional<std::uint64_t> begin,
                  UnitResult* result) {
-  UnitWalker walker(shared, reporter, unit, number, file, compression, result);
+  seed_sketches(std::uint64_t{unit.number} + 1);
+  FilePointer file;
+  Compression compression = Compression::kNone;
+  Status status = open_input(unit.input, &file, &compression);
+  if (!status.is_ok()) {
+    if (status.failure().code == Code::kForeign) result->failure = std::move(status);
+    if (!begin.has_value() || !result->failure.is_ok()) return;
+    result->begin = result->end = *begin;
+    result->facts.damage_count = 1;
+    result->facts.damages.push_back({std::move(status.failure()), {unit.number, 0, 0}, kUnknown});
+    return;
+  }
+  UnitWalker walker(shared, reporter, unit, file, compression, result);
   const std::uint64_t from = begin.has_value() ? *begin : walker.guess_begin();
   if (from != kUnknown) walker.walk(from);
 }

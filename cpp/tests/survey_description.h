@@ -1,4 +1,5 @@
-// A survey's summary as text, to compare two of them by. Only what does not depend on the units: sketches do.
+// A survey's summary as text, to compare two of them by. By default only what does not depend on the units: sketches
+// do.
 #pragma once
 
 #include <sstream>
@@ -10,7 +11,8 @@ namespace recordsmith::testing {
 
 class SurveyDescription {
  public:
-  explicit SurveyDescription(const survey::Summary& summary) {
+  SurveyDescription(const survey::Summary& summary, bool with_sketches) : with_sketches_(with_sketches) {
+    out_ << std::hexfloat;
     for (const survey::FileSummary& file : summary.files) add(file);
     for (const survey::SplitSummary& split : summary.splits) add(split);
     out_ << "all:\n";
@@ -19,6 +21,9 @@ class SurveyDescription {
       out_ << "group of " << group.count << (group.payloads_differ ? " but for their origin" : "") << ':';
       for (const survey::RecordName& record : group.places) out_ << ' ' << name(record, false);
       out_ << '\n';
+    }
+    for (const survey::DuplicateGroup& group : summary.contradictions.groups) {
+      out_ << "contradicting group of " << group.count << " from " << name(group.places.front(), false) << '\n';
     }
     for (const std::uint64_t count : summary.duplicates.within) out_ << "within " << count << '\n';
     for (const auto& [splits, count] : summary.duplicates.across) {
@@ -59,6 +64,7 @@ class SurveyDescription {
 
   void add(const survey::SplitSummary& split) {
     out_ << "split " << split.examples << '\n';
+    if (with_sketches_) out_ << "left out " << split.features_left_out << '\n';
     for (const survey::FeatureSummary& feature : split.features) add(feature);
     for (const survey::AnomalySummary& anomaly : split.anomalies) {
       out_ << "  " << anomaly.kind << " of '" << anomaly.feature << "' " << anomaly.count << '\n';
@@ -100,8 +106,12 @@ class SurveyDescription {
     out_ << "    numbers " << numbers.count << ' ' << numbers.finite << ' ' << shown(numbers.min) << ' '
          << shown(numbers.max) << ' ' << numbers.zeros << ' ' << numbers.negatives << ' ' << numbers.nan << ' '
          << numbers.positive_infinity << ' ' << numbers.negative_infinity << ' ' << numbers.is_integral << '\n';
-    if (!numbers.values.is_exact) return;
-    out_ << "    distinct " << numbers.values.distinct;
+    if (with_sketches_) {
+      out_ << "    moments " << numbers.mean << ' ' << numbers.deviation << " rank error " << numbers.rank_error
+           << '\n';
+    }
+    if (!numbers.values.is_exact && !with_sketches_) return;
+    out_ << "    distinct " << numbers.values.distinct << ' ' << numbers.values.distinct_error;
     for (const double quantile : numbers.quantiles) out_ << ' ' << quantile;
     for (const std::uint64_t count : numbers.counts) out_ << ' ' << count;
     for (const auto& [value, count] : numbers.frequent) out_ << ' ' << shown(value) << 'x' << count;
@@ -116,8 +126,8 @@ class SurveyDescription {
     add("no image", strings.images.no_header);
     add("suffix", strings.images.suffix_places);
     for (const survey::ImageName& image : strings.images.sample) out_ << "    sampled " << name(image.record) << '\n';
-    if (!strings.values.is_exact) return;
-    out_ << "    distinct " << strings.values.distinct;
+    if (!strings.values.is_exact && !with_sketches_) return;
+    out_ << "    distinct " << strings.values.distinct << ' ' << strings.values.distinct_error;
     for (const auto& [value, count] : strings.frequent) out_ << ' ' << value << 'x' << count;
     out_ << '\n';
   }
@@ -130,9 +140,12 @@ class SurveyDescription {
     add("outside", label.outside_places);
   }
 
+  bool with_sketches_;
   std::ostringstream out_;
 };
 
-inline std::string describe(const survey::Summary& summary) { return SurveyDescription(summary).text(); }
+inline std::string describe(const survey::Summary& summary, bool with_sketches = false) {
+  return SurveyDescription(summary, with_sketches).text();
+}
 
 }  // namespace recordsmith::testing

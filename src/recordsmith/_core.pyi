@@ -558,5 +558,32 @@ def survey(
 ) -> SurveySummary:
     """Survey files. `expected` is by key and whether it is in the feature lists; `progress` gets the bytes done."""
 
+class SurveyUnit:
+    """A stretch of a file that another process can survey: see cpp/survey/divided_survey.h."""
+
+    size: int
+    packed: bytes
+
+class DividedSurvey:
+    """A survey whose units are surveyed by other processes."""
+
+    def __init__(
+        self,
+        files: list[SurveyFile],
+        expected: dict[tuple[str, bool], Expectation],
+        *,
+        provenance: list[str],
+        options: SurveyOptions,
+    ) -> None: ...
+    def plan(self) -> list[SurveyUnit]: ...
+    def add(self, tallies: bytes) -> None:
+        """Merge what was counted in the next unit."""
+    def finish(self) -> SurveySummary: ...
+
+def survey_unit(
+    unit: bytes, expected: dict[tuple[str, bool], Expectation], *, provenance: list[str], options: SurveyOptions
+) -> bytes:
+    """Survey a unit that another process has planned; returns what was counted."""
+
 def histogram_edges(low: float, high: float, integral: bool, most_bins: int) -> list[float]: ...
 def mean_classes(sequence: npt.NDArray[np.uint16], window: int, buffer: int, key: int) -> float: ...

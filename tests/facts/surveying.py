@@ -26,7 +26,7 @@ def timeless(facts: DatasetFacts) -> DatasetFacts:
 
 def small_units(monkeypatch, bytes_: int = 20_000) -> None:
     """Cut files into many units, as only large files are otherwise."""
-    monkeypatch.setattr("recordsmith.facts.survey._UNIT_BYTES", bytes_)
+    monkeypatch.setattr("recordsmith.facts.divided_survey._UNIT_BYTES", bytes_)
 
 
 def same_for_all_threads(paths: Any, **settings: Any) -> DatasetFacts:

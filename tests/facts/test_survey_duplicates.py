@@ -28,7 +28,7 @@ def test_copies_are_counted_within_and_across_splits(tmp_path: Path, monkeypatch
     number = train[next(place.record for place in largest.places if place.path.endswith("train.tfrecord"))]
     assert largest.count == (train == number).sum() + (test == number).sum()
     # The same if digests have to go through a file, and units are many.
-    monkeypatch.setattr("recordsmith.facts.survey._DIGESTS_IN_MEMORY", 64)
+    monkeypatch.setattr("recordsmith.facts.divided_survey._DIGESTS_IN_MEMORY", 64)
     small_units(monkeypatch, 2000)
     assert same_for_all_threads(tmp_path).duplicates == expected
 
@@ -116,7 +116,7 @@ def test_contradictions_in_bounded_memory(tmp_path: Path, monkeypatch) -> None:
     expected = survey(tmp_path).duplicates
     assert expected is not None
     assert expected.contradictory["train"] > 0
-    monkeypatch.setattr("recordsmith.facts.survey._DIGESTS_IN_MEMORY", 64)
+    monkeypatch.setattr("recordsmith.facts.divided_survey._DIGESTS_IN_MEMORY", 64)
     small_units(monkeypatch, 2000)
     assert same_for_all_threads(tmp_path).duplicates == expected
 

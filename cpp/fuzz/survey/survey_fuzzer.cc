@@ -1,10 +1,14 @@
 // The survey: whatever the bytes, a record that is read the plain way has the content that protobuf's meaning gives it,
-// and the facts of a file do not depend on how it is cut into units, or by how many threads it is read.
+// and the facts of a file do not depend on how it is cut into units, by how many threads it is read, or whether other
+// processes read the units. What those send may be anything.
 //
 //   input := options u8, payload or file bytes
+//          | options u8, number of changes u8, changes (where u32, byte u8), file bytes
 //
 // options: bit 0  the bytes are one payload; else they are a file
 //          bit 1  of a file: repair the CRCs first, or hardly a record would be sound
+//          bit 2  of a file: survey its units as other processes do, then change the tallies that they send
+#include <algorithm>
 #include <cstring>
 #include <set>
 #include <string>
@@ -14,6 +18,7 @@
 #include "base/utf8.h"
 #include "fuzz/fuzz_input.h"
 #include "records/framing.h"
+#include "survey/divided_survey.h"
 #include "survey/records/record_content.h"
 #include "survey/survey.h"
 #include "tests/survey_description.h"
@@ -112,6 +117,39 @@ void check_units(const Content& content) {
   REQUIRE(facts_of(file->path(), 2, 200) == whole);
 }
 
+using survey::DividedSurvey;
+
+// The facts of a file by its tallies; empty if these are refused.
+std::string divided_facts(const std::string& path, const survey::SurveyOptions& options, const Content& changes) {
+  constexpr std::size_t kChange = 5;
+  DividedSurvey survey({{{path, std::nullopt}, 0}}, {}, options);
+  std::vector<survey::PlannedUnit> units;
+  REQUIRE(survey.plan(&units).is_ok());
+  for (const survey::PlannedUnit& unit : units) {
+    std::string tallies;
+    REQUIRE(survey::survey_packed_unit(unit.packed, {}, options, &tallies).is_ok());
+    for (std::size_t at = 0; at + kChange <= changes.size(); at += kChange) {
+      std::uint32_t where;
+      std::memcpy(&where, changes.data() + at, sizeof where);
+      tallies[where % tallies.size()] = static_cast<char>(changes[at + sizeof where]);
+    }
+    if (!survey.add(tallies).is_ok()) return {};
+  }
+  survey::Summary summary;
+  REQUIRE(survey.finish(&summary).is_ok());
+  return testing::describe(summary, true);
+}
+
+void check_divided(const Content& content, const Content& changes) {
+  const std::shared_ptr<File> file = as_file(content);
+  survey::SurveyOptions options;
+  options.unit_bytes = 200;
+  survey::Summary summary;
+  REQUIRE(survey::survey_files({{{file->path(), std::nullopt}, 0}}, {}, options, {}, &summary).is_ok());
+  REQUIRE(divided_facts(file->path(), options, {}) == testing::describe(summary, true));
+  divided_facts(file->path(), options, changes);
+}
+
 }  // namespace
 }  // namespace recordsmith::fuzz
 
@@ -121,8 +159,19 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   Content content(data + 1, data + size);
   if ((data[0] & 1) != 0) {
     check_payload_content(content);
+    return 0;
+  }
+  Content changes;
+  if ((data[0] & 4) != 0 && !content.empty()) {
+    const std::size_t taken = std::min<std::size_t>(content.size(), 1 + std::size_t{content[0]} % 8 * 5);
+    const auto end = content.begin() + static_cast<std::ptrdiff_t>(taken);
+    changes.assign(content.begin() + 1, end);
+    content.erase(content.begin(), end);
+  }
+  if ((data[0] & 2) != 0) repair(&content);
+  if ((data[0] & 4) != 0) {
+    check_divided(content, changes);
   } else {
-    if ((data[0] & 2) != 0) repair(&content);
     check_units(content);
   }
   return 0;

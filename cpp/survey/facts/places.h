@@ -18,11 +18,22 @@ struct RecordName {
   std::uint32_t source = 0;  // the unit while the survey runs; the file in its summary
   std::uint64_t number = 0;  // in the source
   std::uint64_t offset = 0;  // of the record in the (inflated) file
+
+  template <typename Archive>
+  void transfer(Archive& archive) {
+    archive(number, offset);
+    if constexpr (Archive::kReads) source = archive.unit();
+  }
 };
 
 struct Place {
   RecordName record;
   std::string detail;
+
+  template <typename Archive>
+  void transfer(Archive& archive) {
+    archive(record, detail);
+  }
 };
 
 inline constexpr std::size_t kMostPlaces = 5;
@@ -46,6 +57,11 @@ class Places {
   }
   const std::vector<Place>& all() const { return places_; }
   std::vector<Place>& all() { return places_; }
+
+  template <typename Archive>
+  void transfer(Archive& archive) {
+    archive.list(places_, kMostPlaces);
+  }
 
  private:
   std::vector<Place> places_;

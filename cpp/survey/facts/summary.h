@@ -1,6 +1,7 @@
 // What a survey found, as plain values.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <map>
@@ -127,10 +128,20 @@ struct FeatureSummary {
   std::optional<LabelSummary> label;
 };
 
+inline constexpr std::size_t kMostDamages = 100;  // that are reported for a file
+
 struct DamageSummary {
   Failure failure;
   RecordName record;
   std::uint64_t bytes = kUnknown;
+
+  template <typename Archive>
+  void transfer(Archive& archive) {
+    archive.choice(failure.code, Code::kInvalidArgument);
+    archive(failure.path, failure.offset, failure.record, failure.feature, failure.found, failure.expected,
+            failure.detail, failure.system_error, record, bytes);
+    archive.require(failure.code != Code::kForeign);  // it would have a cause, which is not stored
+  }
 };
 
 struct FileSummary {
@@ -142,6 +153,14 @@ struct FileSummary {
   std::vector<DamageSummary> damages;  // the first
   std::uint64_t damage_count = 0;
   bool is_complete = true;
+
+  template <typename Archive>
+  void transfer(Archive& archive) {
+    archive.choice(compression, Compression::kZlib);
+    archive(records, payload_bytes, sizes, payloads, damage_count, is_complete);
+    archive.list(damages, kMostDamages);
+    archive.require(damages.size() == std::min<std::uint64_t>(damage_count, kMostDamages));
+  }
 };
 
 struct AnomalySummary {

@@ -4,6 +4,7 @@
 
 #include "base/utf8.h"
 #include "examples/record_digest.h"
+#include "survey/features/sketch_packing.h"
 
 namespace recordsmith::survey {
 namespace {
@@ -224,6 +225,18 @@ void FeatureTally::finish() {
   if (raw_numbers_ != nullptr) raw_numbers_->finish();
 }
 
+template <typename Archive>
+void FeatureTally::transfer(Archive& archive) {
+  archive(records_, unset_, empty_, kinds_, kind_places_, missing_places_, not_finite_places_, lengths_, steps_,
+          stored_bytes_, wrong_shape_, wrong_shape_places_);
+  archive.optional(floats_, [&] { return std::make_unique<NumberTally<float>>(is_small_); });
+  archive.optional(int64s_, [&] { return std::make_unique<NumberTally<std::int64_t>>(is_small_); });
+  archive.optional(strings_, [&] { return std::make_unique<StringTally>(is_small_); });
+  // The name of a feature and the schema say whether there are these.
+  if (raw_numbers_ != nullptr) archive(*raw_numbers_);
+  if (labels_ != nullptr) archive(*labels_);
+}
+
 FeatureSummary FeatureTally::summary() const {
   FeatureSummary summary;
   summary.key = key_;
@@ -256,7 +269,7 @@ constexpr std::uint8_t kLeftOutBits = 12;
 
 }  // namespace
 
-FeatureSet::FeatureSet(const Expected* expected) : expected_(expected), left_out_(kLeftOutBits) {}
+FeatureSet::FeatureSet(const Expected* expected) : expected_(expected), left_out_(kLeftOutBits, datasketches::HLL_8) {}
 
 FeatureTally* FeatureSet::keep(std::string_view key, bool in_steps) {
   if (features_.size() >= kMostFeatures) {
@@ -321,9 +334,8 @@ PayloadKind FeatureSet::add(const std::uint8_t* payload, std::size_t size, const
   }
   const PayloadKind kind = read_any_record(payload, size, &content_, &oddities_);
   for (FoundOddity& found : oddities_) {
-    constexpr std::size_t kMostTallies = 10'000;
     std::pair<Oddity, std::string> name(found.oddity, std::move(found.feature));
-    if (odd_.size() >= kMostTallies && !odd_.contains(name)) name.second.clear();
+    if (odd_.size() >= kMostOddities && !odd_.contains(name)) name.second.clear();
     OddityTally& tally = odd_[std::move(name)];
     ++tally.count;
     tally.places.add(record, std::move(found.detail));
@@ -442,13 +454,38 @@ void FeatureSet::merge(FeatureSet&& later, bool with_labels) {
   datasketches::hll_union both(kLeftOutBits);
   both.update(left_out_);
   both.update(later.left_out_);
-  left_out_ = both.get_result(datasketches::HLL_4);
+  left_out_ = both.get_result(datasketches::HLL_8);
   for (auto& [name, tally] : later.odd_) {
     OddityTally& own = odd_[name];
     own.count += tally.count;
     own.places.merge(tally.places);
   }
 }
+
+template <typename Archive>
+void FeatureSet::transfer(Archive& archive) {
+  const std::size_t features = archive.count(features_.size(), kMostFeatures);
+  for (std::size_t i = 0; i < features && !archive.has_failed(); ++i) {
+    std::string key = Archive::kReads ? std::string() : features_[i].key();
+    bool in_steps = !Archive::kReads && features_[i].in_steps();
+    archive(key, in_steps);
+    if constexpr (Archive::kReads) {
+      const bool is_new = !by_key_[in_steps ? 1 : 0].contains(key);
+      if (!archive.require(is_new && is_utf8(reinterpret_cast<const std::uint8_t*>(key.data()), key.size()))) return;
+      keep(key, in_steps);
+    }
+    archive(features_[i]);
+  }
+  archive(examples_, first_examples_);
+  transfer_distinct(archive, left_out_);
+  archive.map(odd_, kMostOddities + kOddities);
+  if constexpr (Archive::kReads) {
+    for (const auto& [name, tally] : odd_) archive.require(static_cast<std::size_t>(name.first) < kOddities);
+  }
+}
+
+template void FeatureSet::transfer(Packer& archive);
+template void FeatureSet::transfer(Unpacker& archive);
 
 SplitSummary FeatureSet::summary() const {
   SplitSummary summary;

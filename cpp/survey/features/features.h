@@ -56,6 +56,9 @@ class FeatureTally {
   void put_missing_first(const Places& records);
   void finish();
   FeatureSummary summary() const;
+  // Only after finish().
+  template <typename Archive>
+  void transfer(Archive& archive);
 
   std::uint64_t stamp = 0;  // of the last record that had it
 
@@ -113,11 +116,21 @@ class FeatureSet {
   void finish();
   void merge(FeatureSet&& later, bool with_labels = true);
   SplitSummary summary() const;
+  // Only after finish().
+  template <typename Archive>
+  void transfer(Archive& archive);
 
  private:
+  static constexpr std::size_t kMostOddities = 10'000;
+
   struct OddityTally {
     std::uint64_t count = 0;
     Places places;
+
+    template <typename Archive>
+    void transfer(Archive& archive) {
+      archive(count, places);
+    }
   };
 
   // The features of a record in order, null where one is not kept; false if a name is twice there, or no text.

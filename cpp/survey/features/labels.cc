@@ -133,6 +133,29 @@ void LabelTally::merge(const LabelTally& later) {
   outside_places_.merge(later.outside_places_);
 }
 
+template <typename Archive>
+void LabelTally::transfer(Archive& archive) {
+  archive(has_given_up_, has_texts_, has_numbers_, runs_, outside_, outside_places_);
+  archive.list(numbers_, kMostClasses);
+  archive.list(texts_, kMostClasses);
+  archive.list(counts_, kMostClasses);
+  archive.list(sequence_, kMostKept);
+  if constexpr (Archive::kReads) {
+    for (std::size_t i = 0; i < numbers_.size(); ++i) number_ids_.emplace(numbers_[i], static_cast<std::uint16_t>(i));
+    for (std::size_t i = 0; i < texts_.size(); ++i) text_ids_.emplace(texts_[i], static_cast<std::uint16_t>(i));
+    // All classes are numbers, or all are texts. A tally that has given up is not looked into.
+    const std::size_t classes = counts_.size();
+    archive.require(numbers_.size() == number_ids_.size() && texts_.size() == text_ids_.size());
+    archive.require(has_given_up_ || ((has_texts_ ? texts_.size() : numbers_.size()) == classes &&
+                                      numbers_.size() + texts_.size() == classes));
+    archive.require(runs_.records == 0 || (runs_.first < classes && runs_.last < classes));
+    archive.require(std::all_of(sequence_.begin(), sequence_.end(), [&](std::uint16_t id) { return id < classes; }));
+  }
+}
+
+template void LabelTally::transfer(Packer& archive);
+template void LabelTally::transfer(Unpacker& archive);
+
 LabelSummary LabelTally::summary() const {
   LabelSummary summary;
   summary.is_bytes = has_texts_;

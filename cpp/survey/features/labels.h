@@ -12,6 +12,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "survey/facts/packing.h"
 #include "survey/facts/places.h"
 #include "survey/facts/summary.h"
 
@@ -43,6 +44,8 @@ class LabelTally {
 
   void merge(const LabelTally& later);
   LabelSummary summary() const;
+  template <typename Archive>
+  void transfer(Archive& archive);
 
  private:
   static constexpr std::uint16_t kNoClass = 65'535;
@@ -57,6 +60,10 @@ class LabelTally {
     std::uint64_t longest = 0;
     void add(std::uint16_t id);
     void merge(const Runs& later);
+    template <typename Archive>
+    void transfer(Archive& archive) {
+      archive(records, first, first_run, last, last_run, longest);
+    }
   };
 
   std::uint16_t id_of(std::int64_t number);

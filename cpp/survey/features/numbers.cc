@@ -10,6 +10,7 @@
 
 #include "base/vector_clones.h"
 #include "survey/features/histogram_edges.h"
+#include "survey/features/sketch_packing.h"
 
 namespace recordsmith::survey {
 namespace {
@@ -394,6 +395,35 @@ void NumberTally<T>::merge(NumberTally&& later) {
 }
 
 template <typename T>
+template <typename Archive>
+void NumberTally<T>::transfer(Archive& archive) {
+  archive(count_, nan_, positive_infinity_, negative_infinity_, finite_, min_, max_, zeros_, negatives_, is_integral_,
+          sum_, sum_rest_, exact_sum_, origin_, mean_, squares_, values_);
+  const auto sketch = [&](std::unique_ptr<Sketch>* held) {
+    bool is_there = *held != nullptr;
+    archive(is_there);
+    if (!is_there || archive.has_failed()) return std::uint64_t{0};
+    if constexpr (Archive::kReads) {
+      *held = std::make_unique<Sketch>(is_small_ ? kFewQuantileItems : kQuantileItems);
+    }
+    transfer_quantiles(archive, **held);
+    return (*held)->get_n();
+  };
+  std::uint64_t values = sketch(&quantiles_);
+  values += kThinned * sketch(&thinned_quantiles_);
+  if constexpr (Archive::kReads) {
+    archive.require(count_ <= archive.most_values && (quantiles_ != nullptr) == !values_.is_exact() &&
+                    (thinned_quantiles_ == nullptr || quantiles_ != nullptr));
+    const auto is_sound = [](T value) { return !std::is_floating_point_v<T> || is_finite(value); };
+    for (const KeyCount& entry : values_.exact_entries()) {
+      archive.require(entry.count <= archive.most_values && is_sound(value_of<T>(entry.key)));
+      values += entry.count;
+    }
+    archive.require(finite_ <= count_ && values == finite_ && is_sound(min_) && is_sound(max_) && min_ <= max_);
+  }
+}
+
+template <typename T>
 NumberSummary NumberTally<T>::summary() const {
   NumberSummary summary;
   summary.count = count_;
@@ -474,5 +504,14 @@ template class NumberTally<float>;
 template class NumberTally<double>;
 template class NumberTally<std::int64_t>;
 template class NumberTally<std::uint64_t>;
+
+template void NumberTally<float>::transfer(Packer& archive);
+template void NumberTally<float>::transfer(Unpacker& archive);
+template void NumberTally<double>::transfer(Packer& archive);
+template void NumberTally<double>::transfer(Unpacker& archive);
+template void NumberTally<std::int64_t>::transfer(Packer& archive);
+template void NumberTally<std::int64_t>::transfer(Unpacker& archive);
+template void NumberTally<std::uint64_t>::transfer(Packer& archive);
+template void NumberTally<std::uint64_t>::transfer(Unpacker& archive);
 
 }  // namespace recordsmith::survey

@@ -42,6 +42,9 @@ class NumberTally {
 
   void merge(NumberTally&& later);
   NumberSummary summary() const;
+  // Only after finish().
+  template <typename Archive>
+  void transfer(Archive& archive);
 
  private:
   static constexpr std::size_t kPiece = 512;

@@ -184,6 +184,18 @@ void RawNumberTally::merge(RawNumberTally&& later) {
   }
 }
 
+template <typename Archive>
+void RawNumberTally::transfer(Archive& archive) {
+  for (Part& part : parts_) {
+    std::visit([&](auto& tally) { archive(tally); }, part.tally);
+    archive(part.not_finite);
+    part.byte_counts.reset();
+  }
+}
+
+template void RawNumberTally::transfer(Packer& archive);
+template void RawNumberTally::transfer(Unpacker& archive);
+
 std::vector<RawNumberSummary> RawNumberTally::summary() const {
   std::vector<RawNumberSummary> found;
   for (const Part& part : parts_) {

@@ -34,6 +34,9 @@ class RawNumberTally {
   void finish();
   void merge(RawNumberTally&& later);
   std::vector<RawNumberSummary> summary() const;
+  // Only after finish().
+  template <typename Archive>
+  void transfer(Archive& archive);
 
  private:
   using Tally =

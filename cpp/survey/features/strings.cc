@@ -171,6 +171,24 @@ void StringTally::merge(const StringTally& later) {
   images_.merge(later.images_);
 }
 
+template <typename Archive>
+void ImageTally::transfer(Archive& archive) {
+  constexpr std::size_t kMostChannels = 1000;
+  archive(images_, formats_, heights_, widths_, no_header_, suffix_differs_, suffix_places_);
+  archive.map(channels_, kMostChannels);
+  archive.list(sample_, kSampled);
+  archive.require(std::is_heap(sample_.begin(), sample_.end()));
+}
+
+template <typename Archive>
+void StringTally::transfer(Archive& archive) {
+  archive(lengths_, empty_, ascii_, utf8_, leading_space_, trailing_space_, control_, values_, images_);
+  archive.map(texts_, 2 * kMostExact);
+}
+
+template void StringTally::transfer(Packer& archive);
+template void StringTally::transfer(Unpacker& archive);
+
 StringSummary StringTally::summary() const {
   StringSummary summary;
   summary.count = lengths_.count;

@@ -38,12 +38,18 @@ class ImageTally {
   }
   void merge(const ImageTally& later);
   ImageSummary summary() const;
+  template <typename Archive>
+  void transfer(Archive& archive);
 
  private:
   struct Sampled {
     std::uint64_t priority;  // random, by the image's place; those with the smallest are kept
     ImageName name;
     bool operator<(const Sampled& other) const { return priority < other.priority; }
+    template <typename Archive>
+    void transfer(Archive& archive) {
+      archive(priority, name.record, name.step, name.value);
+    }
   };
   void keep(const Sampled& sampled);
 
@@ -73,6 +79,9 @@ class StringTally {
   void finish() { values_.finish(); }
   void merge(const StringTally& later);
   StringSummary summary() const;
+  // Only after finish().
+  template <typename Archive>
+  void transfer(Archive& archive);
 
  private:
   static constexpr std::size_t kLongestKept = 128;  // longer values are counted, but not listed

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "survey/features/sketch_packing.h"
+
 namespace recordsmith::survey {
 namespace {
 
@@ -50,7 +52,54 @@ void ValueTally::Sketches::finish() {
     if (recent.count > 1) frequent.update(recent.key, recent.count);
     recent.count = 0;
   }
+  const auto stored = frequent.serialize();
+  frequent = FrequentSketch::deserialize(stored.data(), stored.size());
 }
+
+// The slots stay where they are, because that is the order in which entries are merged.
+template <typename Archive>
+void CountTable::transfer(Archive& archive) {
+  std::uint64_t slots = slots_.size();
+  archive(slots);
+  const bool is_sound = slots == 0 || (slots >= kFirstSlots && slots <= 2 * kMostExact && (slots & (slots - 1)) == 0);
+  if (!archive.require(is_sound)) return;
+  const std::size_t used = archive.count(size_, static_cast<std::size_t>(slots / 2));
+  if constexpr (Archive::kReads) {
+    slots_.assign(static_cast<std::size_t>(slots), {0, 0});
+    size_ = used;
+  }
+  std::size_t at = 0;
+  for (std::size_t i = 0; i < used; ++i, ++at) {
+    if constexpr (!Archive::kReads) {
+      while (slots_[at].count == 0) ++at;
+    }
+    std::uint64_t place = at;
+    archive(place);
+    if (!archive.require(place >= at && place < slots)) return;
+    at = static_cast<std::size_t>(place);
+    archive(slots_[at]);
+    if (!archive.require(slots_[at].count != 0)) return;
+  }
+  if constexpr (Archive::kReads) {
+    for (const KeyCount& slot : slots_) {
+      if (slot.count != 0 && !archive.require(find(slot.key) == &slot)) return;
+    }
+  }
+}
+
+template <typename Archive>
+void ValueTally::transfer(Archive& archive) {
+  archive(table_);
+  bool has_sketches = sketches_ != nullptr;
+  archive(has_sketches);
+  if (!has_sketches || !archive.require(table_.size() == 0)) return;
+  if constexpr (Archive::kReads) sketches_ = std::make_unique<Sketches>(is_small_);
+  transfer_distinct(archive, sketches_->distinct);
+  transfer_frequent(archive, sketches_->frequent, is_small_ ? kFewFrequentBits : kFrequentBits);
+}
+
+template void ValueTally::transfer(Packer& archive);
+template void ValueTally::transfer(Unpacker& archive);
 
 std::vector<KeyCount> ValueTally::start_sketches() {
   std::vector<KeyCount> entries = table_.entries();

@@ -6,7 +6,9 @@
 // different keys, frequent items for the commonest (whose counts are then a little too low). The owner of the tally may
 // have quantile sketches too, and gets the table's content at that moment.
 //
-// Everything depends on the order of the values alone: the same units merged in the same order give the same tally.
+// Everything depends on the order of the values alone: the same units merged in the same order give the same tally,
+// wherever a unit was tallied. For that, finish() brings the sketch of frequent items into the order that it has after
+// being stored and read.
 #pragma once
 
 #include <cstdint>
@@ -16,6 +18,7 @@
 #include <vector>
 
 #include "base/permutation.h"
+#include "survey/facts/packing.h"
 
 namespace recordsmith::survey {
 
@@ -26,6 +29,12 @@ struct KeyCount {
   std::uint64_t key;
   std::uint64_t count;
 };
+
+struct KeyHash {
+  std::size_t operator()(std::uint64_t key) const { return static_cast<std::size_t>(mix64(key)); }
+};
+
+using FrequentSketch = datasketches::frequent_items_sketch<std::uint64_t, std::uint64_t, KeyHash>;
 
 // Counts by key, with open addressing.
 class CountTable {
@@ -55,6 +64,8 @@ class CountTable {
     slots_ = {};
     size_ = 0;
   }
+  template <typename Archive>
+  void transfer(Archive& archive);
 
  private:
   static constexpr std::size_t kFirstSlots = 16;
@@ -69,10 +80,6 @@ class CountTable {
 
   std::vector<KeyCount> slots_;  // a count of 0 marks a free one
   std::size_t size_ = 0;
-};
-
-struct KeyHash {
-  std::size_t operator()(std::uint64_t key) const { return static_cast<std::size_t>(mix64(key)); }
 };
 
 class ValueTally {
@@ -129,6 +136,9 @@ class ValueTally {
   std::vector<KeyCount> frequent(std::size_t at_most = kMostFrequent) const;
   // Whether the key may be among the most frequent ones.
   bool is_repeated(std::uint64_t key) const;
+  // Only after finish().
+  template <typename Archive>
+  void transfer(Archive& archive);
 
  private:
   // The sketch of frequent items takes most of the time, and most values are rare. So it only gets those that are met
@@ -148,7 +158,7 @@ class ValueTally {
     void finish();
 
     datasketches::hll_sketch distinct;
-    datasketches::frequent_items_sketch<std::uint64_t, std::uint64_t, KeyHash> frequent;
+    FrequentSketch frequent;
     std::vector<KeyCount> recents;
   };
 

@@ -2,6 +2,7 @@
 // Examples intends.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -20,6 +21,8 @@ enum class Oddity : std::uint8_t {
   kUnknownField,
   kKeyNotUtf8,
 };
+
+inline constexpr std::size_t kOddities = 6;
 
 const char* oddity_name(Oddity oddity);  // "not-an-example", ...
 

@@ -20,6 +20,7 @@ from recordsmith.facts.survey import survey
 from recordsmith.records.shards import files_in
 from recordsmith.report import Report
 from recordsmith.rules import Baseline, Configuration, Finding, Judge
+from recordsmith.run.engines.execution import EngineName, Execution
 from recordsmith.schema import Schema
 from recordsmith.workers.progress_display import OnPhase, ShowProgress, phase_progress
 
@@ -40,6 +41,8 @@ def check(  # noqa: PLR0913 - each is a choice of its own, and all but the paths
     decode: Literal["sample", "all", "none"] = "sample",
     similar_images: bool = False,
     configuration: Configuration | None = None,
+    engine: EngineName = "local",
+    address: str | None = None,
     progress: OnPhase | ShowProgress = "auto",
 ) -> Report:
     """Check a dataset: every file, record and value, against all rules.
@@ -57,6 +60,10 @@ def check(  # noqa: PLR0913 - each is a choice of its own, and all but the paths
         decode: which images to decode.
         similar_images: look for images that look alike.
         configuration: a project's settings, from `rs.load_configuration()`; None: no file is read.
+        engine: who reads the files: "local", this machine, or "ray", a Ray cluster whose machines see the same files.
+            The report is the same.
+        address: that of the Ray cluster, or "auto"; None: the one that this process is connected to, or that
+            RAY_ADDRESS names, or Ray is started on this machine.
         progress: True shows a bar on a terminal and in a notebook, and elsewhere writes a line now and then; "auto"
             shows the bar alone; False shows nothing. A function is called from time to time with the phase, the amount
             done, and the total (0 if it is not known).
@@ -75,8 +82,13 @@ def check(  # noqa: PLR0913 - each is a choice of its own, and all but the paths
     declared = schema if schema is None or isinstance(schema, Schema) else find_schema(schema).schema
     asked = [os.fsdecode(path) for path in ([paths] if isinstance(paths, (str, os.PathLike)) else paths)]
 
+    execution = Execution.checked("", engine=engine, address=address)
+
     def look(files: list[str]) -> DatasetFacts:
-        with phase_progress(shown=False if callable(progress) else progress) as bar:
+        with (
+            phase_progress(shown=False if callable(progress) else progress) as bar,
+            execution.open() as machines,
+        ):
             return survey(
                 files[0] if len(files) == 1 else files,
                 split=split,
@@ -84,6 +96,7 @@ def check(  # noqa: PLR0913 - each is a choice of its own, and all but the paths
                 decode=decode,
                 similar_images=similar_images,
                 frames_only=frames_only,
+                machines=machines if machines.is_remote else None,
                 progress=progress if callable(progress) else bar,
             )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import secrets
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
@@ -18,12 +19,15 @@ from recordsmith.errors import RecordsmithError, advise, did_you_mean, list_name
 from recordsmith.exporting.export_files import WRITERS, ExportFiles
 from recordsmith.formats.source import Chunk, Reject
 from recordsmith.making.sources.tfrecord_files import TFRecordsSource
+from recordsmith.run.engines.engine import Engine
+from recordsmith.run.engines.execution import EngineName, Execution
 from recordsmith.run.option_checks import checked_workers
 from recordsmith.run.progress import OnProgress, Progress
 from recordsmith.run.publishing.destination import open_destination, staged_path
 from recordsmith.schema import Schema
 from recordsmith.storage.byte_sizes import parse_size
 from recordsmith.storage.publication import complete
+from recordsmith.storage.ranged.opening import is_ranged
 from recordsmith.wording.markup import element
 from recordsmith.wording.numbers import bytes_text, count_text
 from recordsmith.wording.visible_text import clipped
@@ -33,6 +37,8 @@ from recordsmith.workers.threads import in_order, thread_pool
 __all__ = ["ExportedDataset", "export"]
 
 PathLike = str | os.PathLike[str]
+
+_MOST_REASONS = 5
 
 
 @dataclass(frozen=True)
@@ -98,6 +104,8 @@ def export(  # noqa: PLR0913 - each is a setting of its own, and all but two hav
     overwrite: bool = False,
     staging: PathLike | None = None,
     allow_race: bool = False,
+    engine: EngineName = "local",
+    address: str | None = None,
     progress: ShowProgress = "auto",
     on_progress: OnProgress | None = None,
 ) -> ExportedDataset:
@@ -119,12 +127,16 @@ def export(  # noqa: PLR0913 - each is a setting of its own, and all but two hav
         shard_size: start a new file at this size: data-00000.tar, data-00001.tar; None writes one file.
         on_error: what to do with damaged records and with those that do not fit: "stop" raises an error, "skip" leaves
             them out and counts them.
-        workers: the number of threads.
+        workers: the number of threads, or of tasks at a time with "ray".
         overwrite: replace existing files.
         staging: for a URL, the local folder in which the files are written before they are uploaded; None: one in the
             cache folder.
         allow_race: for a URL, also write to a store that has no conditional writes, in which two runs could overwrite
             each other's output.
+        engine: who writes the files: "local", this machine, or "ray", a Ray cluster whose machines see the input and
+            the output folder. A task writes the records of one split. The files are the same.
+        address: that of the Ray cluster, or "auto"; None: the one that this process is connected to, or that
+            RAY_ADDRESS names, or Ray is started on this machine.
         progress: True shows a bar on a terminal and in a notebook, and elsewhere writes a line now and then; "auto"
             shows the bar alone; False shows nothing.
         on_progress: a function that is called with a `Progress` from time to time, instead of showing a bar.
@@ -147,6 +159,7 @@ def export(  # noqa: PLR0913 - each is a setting of its own, and all but two hav
     if on_error not in ("stop", "skip"):
         raise RecordsmithError("on_error is 'stop' or 'skip'.", found=repr(on_error))
     kind, is_folder = _kind(out, kind)
+    execution = Execution.checked("", engine=engine, address=address, workers=workers)
     inputs = find_inputs(paths, split=split, keep_splits=is_folder and not merge_splits)
     if not is_folder and not merge_splits and len(inputs.found_splits) > 1:
         raise RecordsmithError(
@@ -178,51 +191,130 @@ def export(  # noqa: PLR0913 - each is a setting of its own, and all but two hav
         ) as destination,
     ):
         complete(out, is_file=not is_folder)
-        files = ExportFiles(
-            kind,
-            written,
-            out,
-            shard_bytes=None if shard_size is None else parse_size(shard_size),
-            is_folder=is_folder,
-            overwrite=overwrite,
-        )
-        exporter = _Exporter(inputs, files, plan, out, strict=on_error == "stop", on_progress=on_progress or bar)
-        names = exporter.files_in_folder() if is_folder else {out: only}
-        exported = exporter.run(without_defaults(written), names, workers=checked_workers(workers))
+        shard_bytes = None if shard_size is None else parse_size(shard_size)
+        files = ExportFiles(kind, written, out, shard_bytes=shard_bytes, is_folder=is_folder, overwrite=overwrite)
+        names: dict[str, str | None] = {out: only}
+        if is_folder:
+            suffix = WRITERS[kind].suffixes[0]
+            names = {os.path.join(out, f"{name or 'all'}{suffix}"): name for name in inputs.splits or (None,)}
+        exporter = _Exporter(inputs, plan, written, strict=on_error == "stop")
+        with execution.open() as machines:
+            if machines.is_remote:
+                exported = _by_machines(machines, exporter, files, names, shard_bytes, on_progress or bar)
+            else:
+                exported = exporter.run(files, names, workers=checked_workers(workers), report=on_progress or bar)
         destination.publish(on_progress or bar)
         return replace(exported, files={destination.shown(path): rows for path, rows in exported.files.items()})
 
 
-class _Exporter:
-    """One run."""
+def _by_machines(
+    machines: Engine,
+    exporter: _Exporter,
+    files: ExportFiles,
+    names: Mapping[str, str | None],
+    shard_bytes: int | None,
+    report: OnProgress,
+) -> ExportedDataset:
+    """Have the records of each split written by another machine, and give the files their names here."""
+    done = 0
+    parts = []
+    with files:
+        for name in names:
+            files.next_path(name)
+        work = _ExportSplit(exporter, files.kind, shard_bytes, files.attempts)
+        machines.begin(files.attempts, exporter.folders)
+        for name, part in zip(names, machines.in_order(work, names.items()), strict=True):
+            files.adopt(name, part.files)
+            parts.append(part)
+            done += part.rows
+            report(Progress("writing", done, None, "rows", done, 0, 0))
+    return ExportedDataset(
+        files.kind,
+        dict(files.rows),
+        sum(os.path.getsize(path) for path in files.rows),
+        source_rows=sum(part.source_rows for part in parts),
+        rejects=sum(part.rejects for part in parts),
+        reasons=tuple(reason for part in parts for reason in part.reasons)[:_MOST_REASONS],
+        unmatched=sum(part.unmatched for part in parts),
+        left_out=exporter.left_out,
+    )
 
-    def __init__(
-        self,
-        inputs: CopyInputs,
-        files: ExportFiles,
-        plan: CopyPlan,
-        out: str,
-        *,
-        strict: bool,
-        on_progress: OnProgress,
-    ) -> None:
+
+@dataclass(frozen=True)
+class _ExportSplit:
+    """Writes the records of one split into a folder that no other attempt has.
+
+    Attributes:
+        exporter: how records are read.
+        kind: the format.
+        shard_bytes: how large a file may become before the next is begun.
+        folder: where attempts are.
+    """
+
+    exporter: _Exporter
+    kind: str
+    shard_bytes: int | None
+    folder: str
+
+    def __call__(self, named: tuple[str, str | None]) -> ExportedDataset:
+        """Write the files of one name, with the records of a split, or with all."""
+        name, split = named
+        own = os.path.join(self.folder, secrets.token_hex(8))
+        files = ExportFiles(
+            self.kind, self.exporter.schema, own, shard_bytes=self.shard_bytes, is_folder=True, overwrite=False
+        )
+        names = {os.path.join(own, os.path.basename(name)): split}
+        return self.exporter.of_split(split).run(files, names, workers=1, report=lambda _progress: None)
+
+
+class _Exporter:
+    """Reads records, and writes them to files.
+
+    Args:
+        inputs: the records.
+        plan: which of them, and which features.
+        schema: what is written.
+        strict: a record that does not fit is an error.
+    """
+
+    def __init__(self, inputs: CopyInputs, plan: CopyPlan, schema: Schema, *, strict: bool) -> None:
+        self.schema = schema
         self._inputs = inputs
-        self._files = files
         self._plan = plan
-        self._out = out
         self._strict = strict
-        self._report = on_progress
         self._source = TFRecordsSource(inputs.layout, None, Schema({}), None)
         self._rejects: list[Reject] = []
         self._unmatched = self._source_rows = 0
 
-    def run(self, reading: Schema, names: Mapping[str, str | None], *, workers: int) -> ExportedDataset:
+    @property
+    def left_out(self) -> tuple[str, ...]:
+        """The features that are not exported."""
+        return self._plan.left_out
+
+    @property
+    def folders(self) -> list[str]:
+        """Where the local files are."""
+        return sorted({os.path.dirname(file) for file in self._inputs.files if not is_ranged(file)})
+
+    def of_split(self, split: str | None) -> _Exporter:
+        """Return the same for the files of one split; None keeps all."""
+        splits = self._inputs.split_of
+        if split is None or not splits:
+            return self
+        own = tuple(file for file, name in zip(self._inputs.files, splits, strict=True) if name == split)
+        inputs = replace(self._inputs, files=own, split_of=(split,) * len(own))
+        return _Exporter(inputs, self._plan, self.schema, strict=self._strict)
+
+    def run(
+        self, out: ExportFiles, names: Mapping[str, str | None], *, workers: int, report: OnProgress
+    ) -> ExportedDataset:
         """Write the files, which are given with their splits."""
+        reading = without_defaults(self.schema)
         by_split = {split: name for name, split in names.items()}
         split_of = dict(zip(self._inputs.files, self._inputs.split_of, strict=True)) if self._inputs.split_of else {}
         only = next(iter(names)) if len(names) == 1 else ""
         done = 0
-        with self._files as files, thread_pool(workers) as pool:
+        with out as files, thread_pool(workers) as pool:
             for name, split in names.items():
                 files.begin(name, split)
 
@@ -235,27 +327,23 @@ class _Exporter:
                 self._source_rows += whole
                 self._unmatched += unmatched
                 self._refuse(frames)
-                self._write(only or by_split[split_of[frames.path]], frames, columns)
+                if frames.rows:
+                    with frames.placed():
+                        files.write(only or by_split[split_of[frames.path]], columns, frames.rows)
                 done += size
                 total, rows = self._source.size_bytes, sum(files.rows.values())
                 unit: Literal["bytes", "rows"] = "rows" if total is None else "bytes"
-                self._report(Progress("writing", rows if total is None else done, total, unit, rows, 0, 0))
+                report(Progress("writing", rows if total is None else done, total, unit, rows, 0, 0))
         return ExportedDataset(
-            self._files.kind,
-            dict(self._files.rows),
-            sum(os.path.getsize(path) for path in self._files.rows),
+            files.kind,
+            dict(files.rows),
+            sum(os.path.getsize(path) for path in files.rows),
             source_rows=self._source_rows,
             rejects=len(self._rejects),
-            reasons=tuple(f"{reject.source}: {reject.reason}" for reject in self._rejects[:5]),
+            reasons=tuple(f"{reject.source}: {reject.reason}" for reject in self._rejects[:_MOST_REASONS]),
             unmatched=self._unmatched,
             left_out=self._plan.left_out,
         )
-
-    def files_in_folder(self) -> dict[str, str | None]:
-        """Return a file for each split, or one for all records if there are no splits."""
-        suffix = WRITERS[self._files.kind].suffixes[0]
-        splits = self._inputs.splits or (None,)
-        return {os.path.join(self._out, f"{split or 'all'}{suffix}"): split for split in splits}
 
     def _read(self, chunk: Chunk, reading: Schema) -> tuple[Frames, dict[str, Any], int, int]:
         """Return the records of a chunk that meet the condition, how many there were, and how many do not meet it."""
@@ -264,11 +352,6 @@ class _Exporter:
         frames, unmatched = frames.meeting(self._plan.where, self._plan.where_schema)
         frames, columns = frames.fitting(reading)
         return frames, columns, whole, unmatched
-
-    def _write(self, name: str, frames: Frames, columns: dict[str, Any]) -> None:
-        if frames.rows:
-            with frames.placed():
-                self._files.write(name, columns, frames.rows)
 
     def _refuse(self, frames: Frames) -> None:
         if self._strict and frames.rejects:

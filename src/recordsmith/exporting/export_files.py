@@ -65,18 +65,38 @@ class ExportFiles:
 
     def begin(self, name: str, split: str | None = None) -> None:
         """Begin the first file of a name, or the next one, with the records of a split."""
-        number = self._begun.get(name, 0)
-        path = name if self._shard_bytes is None else _numbered(name, number)
-        for there in (path, path + SIDECAR):
-            if not self._overwrite:
-                refuse_file(there)
+        path = self.next_path(name)
         new = self._publication.new_file(os.path.basename(path))
         form = self._form if split is None else replace(self._form, splits=(split,))
         if self._writer.has_sidecar:
             write_text_atomically(new + SIDECAR, form.to_text())
         self._open[name] = path, new, split, self._writer(form, new)
-        self._begun[name] = number + 1
+        self._begun[name] = self._begun.get(name, 0) + 1
         self.rows[path] = 0
+
+    def next_path(self, name: str) -> str:
+        """Return the path of the next file of a name, and refuse one that exists."""
+        path = name if self._shard_bytes is None else _numbered(name, self._begun.get(name, 0))
+        for there in (path, path + SIDECAR):
+            if not self._overwrite:
+                refuse_file(there)
+        return path
+
+    @property
+    def attempts(self) -> str:
+        """A folder for files that others write, of which some may never be used."""
+        path = self._publication.path("attempts")
+        os.makedirs(path, exist_ok=True)
+        return path
+
+    def adopt(self, name: str, written: Mapping[str, int]) -> None:
+        """Take the files of a name that others have written, each with its number of rows, in order."""
+        for new, rows in written.items():
+            path = self.next_path(name)
+            for ending in ("", SIDECAR) if self._writer.has_sidecar else ("",):
+                os.rename(new + ending, self._publication.new_file(os.path.basename(path)) + ending)
+            self._begun[name] = self._begun.get(name, 0) + 1
+            self.rows[path] = rows
 
     def write(self, name: str, columns: Mapping[str, Any], rows: int) -> None:
         """Write some rows, and begin another file before them if the last one is large enough."""

@@ -20,7 +20,7 @@ from recordsmith.facts.from_core.survey_places import FilePlaces
 from recordsmith.images import ImageError
 from recordsmith.images.codec import decode_grey, header_of, opencv
 
-__all__ = ["SimilarImages", "perceptual_hash"]
+__all__ = ["SimilarImages", "content_digest", "perceptual_hash"]
 
 _NEAR = 3  # bits
 _BANDS = 4
@@ -54,6 +54,11 @@ def perceptual_hash(data: bytes) -> int | None:
     return int.from_bytes(np.packbits(bits).tobytes(), "big")
 
 
+def content_digest(data: bytes) -> bytes:
+    """Return what is equal for two images with the same bytes."""
+    return hashlib.blake2b(data, digest_size=8).digest()
+
+
 @dataclass(slots=True)
 class _ImagesOfHash:
     """One hash, and the images that have it."""
@@ -69,8 +74,8 @@ class SimilarImages:
     """Collects hashes, then finds the images that look alike.
 
     >>> similar = SimilarImages([None])
-    >>> similar.add(0b0111, b"one", (0, 0, 0))
-    >>> similar.add(0b0110, b"two", (0, 1, 99))
+    >>> similar.add(0b0111, content_digest(b"one"), (0, 0, 0))
+    >>> similar.add(0b0110, content_digest(b"two"), (0, 1, 99))
     >>> similar.added_to(DuplicateFacts(), FilePlaces(["a.tfrecord"])).similar
     1
     """
@@ -79,10 +84,9 @@ class SimilarImages:
         self._splits = splits  # of the files
         self._images: dict[int, _ImagesOfHash] = defaultdict(_ImagesOfHash)
 
-    def add(self, bits: int, data: bytes, name: tuple[int, int, int]) -> None:
-        """Add one image of the record with this place in the core."""
+    def add(self, bits: int, content: bytes, name: tuple[int, int, int]) -> None:
+        """Add one image, by its hash and the digest of its bytes, of the record with this place in the core."""
         images = self._images[bits]
-        content = hashlib.blake2b(data, digest_size=8).digest()
         split = self._splits[name[0]] or ""
         images.count += 1
         images.contents[content] += 1

@@ -2,8 +2,8 @@
 
 The files are read once by the core, on several threads and in bounded memory: sums and places are exact, and where
 values become too many to hold, sketches take over (see dataset_facts.py). The same facts come out whatever the number
-of threads. Beyond that pass only what asks for it is read again: images that are decoded, and features of which the
-facts do not already show that they keep to their constraints.
+of threads, or if other machines do the work (divided_survey.py). Beyond that pass only what asks for it is read again:
+images that are decoded, and features of which the facts do not already show that they keep to their constraints.
 
 Memory, for each thread: a few megabytes of records, and some tens of kilobytes for each feature. For all: 24 bytes a
 record up to 4 million records for finding duplicates, and a temporary file beyond; two bytes a record for the first 16
@@ -13,7 +13,6 @@ million labels.
 from __future__ import annotations
 
 import os
-import tempfile
 import time
 from collections.abc import Sequence
 from typing import Any, Literal
@@ -22,6 +21,7 @@ from recordsmith import _core
 from recordsmith.dataset.payload_reading import refuse_pipe
 from recordsmith.errors import RecordsmithError
 from recordsmith.facts.dataset_facts import Anomaly, DatasetFacts, ShardFacts, SplitFacts
+from recordsmith.facts.divided_survey import Machines, SurveyWay, divided_survey
 from recordsmith.facts.from_core.duplicates import duplicates_of
 from recordsmith.facts.from_core.feature_facts import features_of
 from recordsmith.facts.from_core.image_facts import decode_images
@@ -42,9 +42,6 @@ __all__ = ["survey"]
 
 PathLike = str | os.PathLike[str]
 
-_UNIT_BYTES = 16 << 20  # what one thread takes at a time of a plain file
-_DIGESTS_IN_MEMORY = 4 << 20
-
 
 def survey(  # noqa: PLR0913 - each is a choice of its own, and all but the paths are named
     paths: PathLike | Sequence[PathLike],
@@ -56,6 +53,7 @@ def survey(  # noqa: PLR0913 - each is a choice of its own, and all but the path
     frames_only: bool = False,
     records: int | None = None,
     threads: int | None = None,
+    machines: Machines | None = None,
     progress: OnPhase | None = None,
 ) -> DatasetFacts:
     """Collect the facts of a dataset.
@@ -74,6 +72,8 @@ def survey(  # noqa: PLR0913 - each is a choice of its own, and all but the path
             no features, labels, duplicates, anomalies and mismatches are reported then.
         records: look at no more than so many records of each file; None: at all.
         threads: how many threads; None: one for each processor.
+        machines: other machines, which read the files, compute their digests, and decode images if all are decoded. The
+            facts are the same.
         progress: called now and then with the phase, what is done of it, and how much it is (0 where that is not
             known): "checking" and "verifying" count bytes, "decoding images" and looking at a feature again count
             records.
@@ -96,8 +96,12 @@ def survey(  # noqa: PLR0913 - each is a choice of its own, and all but the path
     declared = schema if schema is not None else found.schema
     workers = threads or default_workers()
     report: OnPhase = progress or (lambda _phase, _done, _total: None)
-    counted = _count(found, declared, workers=workers, records=records, frames_only=frames_only, progress=report)
-    shards = _shards(found, counted, workers, report)
+    if machines is not None:
+        machines.begin("", sorted({os.path.dirname(file) for file in found.files if not is_ranged(file)}))
+    counted = _count(
+        found, declared, workers=workers, records=records, frames_only=frames_only, machines=machines, progress=report
+    )
+    shards = _shards(found, counted, workers, machines, report)
     places = FilePlaces(found.files)
     names = _split_names(found)
     looked_into: dict[str, Any] = {}
@@ -110,6 +114,7 @@ def survey(  # noqa: PLR0913 - each is a choice of its own, and all but the path
             decode=decode,
             similar_images=similar_images,
             threads=workers,
+            machines=machines,
             progress=report,
         )
     asked = (paths,) if isinstance(paths, (str, os.PathLike)) else tuple(paths)
@@ -132,7 +137,7 @@ def survey(  # noqa: PLR0913 - each is a choice of its own, and all but the path
     )
 
 
-def _contents(
+def _contents(  # noqa: PLR0913 - what the survey was asked for, and what it has found so far
     found: SurveyedFiles,
     counted: _core.SurveySummary,
     declared: Schema | None,
@@ -141,6 +146,7 @@ def _contents(
     decode: Literal["sample", "all", "none"],
     similar_images: bool,
     threads: int,
+    machines: Machines | None,
     progress: OnPhase,
 ) -> dict[str, Any]:
     """Return the fields of DatasetFacts about the contents of the records."""
@@ -151,7 +157,14 @@ def _contents(
     labels = labels_of(dict(zip(names, counted.splits, strict=True)), features, declared, places)
     similar = SimilarImages(found.splits) if similar_images else None
     features = decode_images(
-        features, total, found.files, decode=decode, similar=similar, threads=threads, progress=progress
+        features,
+        total,
+        found.files,
+        decode=decode,
+        similar=similar,
+        threads=threads,
+        machines=machines,
+        progress=progress,
     )
     duplicates = duplicates_of(
         counted.duplicates, names, places, total.provenance, counted.contradictions if labels else None
@@ -175,31 +188,26 @@ def _count(
     workers: int,
     records: int | None,
     frames_only: bool,
+    machines: Machines | None,
     progress: OnPhase,
 ) -> _core.SurveySummary:
     """Let the core survey all records."""
     names = _split_names(found)
     in_all = sum(file_size(file) for file in found.files)
+    files = [(file, names.index(split or "")) for file, split in zip(found.files, found.splits, strict=True)]
+    way = SurveyWay(schema, _provenance(found), records, frames_only)
 
     def report(done: int) -> None:
         progress("checking", min(done, in_all), in_all)
 
     def count() -> _core.SurveySummary:
+        if machines is not None:
+            return divided_survey(files, way, machines, report)
         return _core.survey(
-            [
-                _core.SurveyFile(file, names.index(split or ""))
-                for file, split in zip(found.files, found.splits, strict=True)
-            ],
+            [_core.SurveyFile(file, split) for file, split in files],
             expectations_of(schema),
-            provenance=_provenance(found),
-            options=_core.SurveyOptions(
-                threads=workers,
-                records_per_file=records,
-                unit_bytes=_UNIT_BYTES,
-                digests_in_memory=_DIGESTS_IN_MEMORY,
-                temporary_folder=tempfile.gettempdir(),
-                frames_only=frames_only,
-            ),
+            provenance=way.provenance,
+            options=way.options(threads=workers),
             progress=report,
         )
 
@@ -220,25 +228,37 @@ def _split_names(found: SurveyedFiles) -> list[str]:
 
 
 def _shards(
-    found: SurveyedFiles, counted: _core.SurveySummary, workers: int, progress: OnPhase
+    found: SurveyedFiles,
+    counted: _core.SurveySummary,
+    workers: int,
+    machines: Machines | None,
+    progress: OnPhase,
 ) -> tuple[ShardFacts, ...]:
     files = counted.files
+    in_all = sum(file_size(file) for file in found.files if is_file(file))
+    digests: dict[str, str | None] = {}  # that others have computed
+    if machines is not None:
+        described = [path for path in found.files if path in found.promises and found.promises[path].sha256]
+        for path, digest in zip(described, machines.in_order(digest_of, described), strict=True):
+            digests[path] = digest
+            progress("verifying", sum(map(file_size, digests)), in_all)
 
     def shard(number: int) -> ShardFacts:
         path = found.files[number]
         promised = found.promises.get(path)
-        sha256 = digest_of(path) if promised is not None and promised.sha256 else None
+        sha256 = digests.get(path)
+        if promised is not None and promised.sha256 and path not in digests:
+            sha256 = digest_of(path)
         return shard_of(path, found.splits[number], files[number], promised=promised, sha256=sha256)
 
     with thread_pool(min(workers, len(found.files))) as pool:
         shards = []
-        in_all = sum(file_size(file) for file in found.files if is_file(file))
         done = 0
         with stopped_by_ctrl_c():
             for one in in_order(pool, shard, range(len(found.files)), ahead=2 * workers):
                 shards.append(one)
                 done += one.bytes
-                if one.sha256 is not None:
+                if one.sha256 is not None and machines is None:
                     progress("verifying", min(done, in_all), in_all)
         return tuple(shards)
 

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import os
+import secrets
 import shutil
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
+from typing import NamedTuple
 
 from recordsmith import _core
 from recordsmith.dataset.manifest import MANIFEST_NAME
@@ -18,6 +21,8 @@ from recordsmith.repairing.carried_files import carried_names, carry_files
 from recordsmith.repairing.damaged_file import DamagedFile, OnBytes, look_at
 from recordsmith.repairing.outputs import PathLike, Plan, plan_outputs, refuse_existing
 from recordsmith.repairing.repair_result import FileRepair, RepairResult
+from recordsmith.run.engines.engine import Engine
+from recordsmith.run.engines.execution import EngineName, Execution
 from recordsmith.run.publishing.destination import open_destination, staged_path
 from recordsmith.run.publishing.publishing import dataset_files
 from recordsmith.storage.atomic_file import is_url, write_atomically
@@ -42,6 +47,8 @@ def repair(  # noqa: PLR0913 - each is a setting of its own, and most have a def
     link: bool = False,
     staging: PathLike | None = None,
     allow_race: bool = False,
+    engine: EngineName = "local",
+    address: str | None = None,
     progress: OnProgress | ShowProgress = "auto",
 ) -> RepairResult:
     """Save the undamaged records of damaged TFRecord files to new files, and list what is lost.
@@ -67,6 +74,10 @@ def repair(  # noqa: PLR0913 - each is a setting of its own, and most have a def
             cache folder.
         allow_race: for a URL, also write to a store that has no conditional writes, in which two runs could overwrite
             each other's output.
+        engine: who repairs the files: "local", this machine, or "ray", a Ray cluster whose machines see the same files
+            and the output folder, and take one file each. The result is the same.
+        address: that of the Ray cluster, or "auto"; None: the one that this process is connected to, or that
+            RAY_ADDRESS names, or Ray is started on this machine.
         progress: True shows a bar on a terminal and in a notebook, and elsewhere writes a line now and then; "auto"
             shows the bar alone; False shows nothing. A function is called from time to time with the number of bytes
             done and of all bytes.
@@ -85,6 +96,7 @@ def repair(  # noqa: PLR0913 - each is a setting of its own, and most have a def
     99
     """
     name = reading_compression(compression)
+    execution = Execution.checked("", engine=engine, address=address, workers=1 if engine == "local" else None)
     if good is None and not dry_run:
         raise RecordsmithError("The output is missing.", advice="Pass an output, or dry_run=True.")
     if good is not None and not dry_run and is_url(os.fsdecode(good)):
@@ -100,6 +112,8 @@ def repair(  # noqa: PLR0913 - each is a setting of its own, and most have a def
                 compression=compression,
                 overwrite=overwrite,
                 link=link,
+                engine=engine,
+                address=address,
                 progress=progress,
             )
             if result.output is not None:
@@ -117,28 +131,24 @@ def repair(  # noqa: PLR0913 - each is a setting of its own, and most have a def
             complete(place, is_file=plan.is_file)
             _prepare(plan, suspect_targets, overwrite=overwrite)
             publication = stack.enter_context(Publication(place, is_file=plan.is_file, overwrite=overwrite))
+        machines = stack.enter_context(execution.open())
         report = _Progress(plan.files, progress)
         files = []
         notes = []
-        for number, file in enumerate(plan.files):
-            target = plan.targets[number] if plan.targets else None
-            suspects = suspect_targets[number] if suspect_targets else None
-            try:
-                repaired = _repair_file(
-                    file,
-                    target,
-                    publication,
-                    suspects,
-                    keep_empty=not plan.is_one_file,
-                    compression=name,
-                    link=link,
-                    progress=report,
-                )
+        jobs = list(_jobs(plan, publication, suspect_targets))
+        work = _RepairFile(keep_empty=not plan.is_one_file, compression=name, link=link)
+        done: Iterable[FileRepair | NotTFRecordError]
+        if machines.is_remote:
+            done = _by_machines(machines, work, jobs, publication, report)
+        else:
+            done = (work(job, report) for job in jobs)
+        for job, repaired in zip(jobs, done, strict=True):
+            if isinstance(repaired, FileRepair):
                 files.append(repaired)
-            except NotTFRecordError as error:
-                if len(plan.files) == 1:
-                    raise
-                notes.append(f"{os.path.basename(file)}: left out. {error.problem}")
+            elif len(jobs) == 1:
+                raise repaired
+            else:
+                notes.append(f"{os.path.basename(job.path)}: left out. {repaired.problem}")
         if publication is not None:
             notes += _publish(plan, publication, files)
     output = None if plan.is_one_file and files[0].output is None else plan.output
@@ -199,50 +209,107 @@ def _suspect_targets(plan: Plan, place: str) -> list[str]:
     return targets
 
 
-def _repair_file(
-    path: str,
-    target: str | None,
-    publication: Publication | None,
-    suspects: str | None,
-    *,
-    keep_empty: bool,
-    compression: str,
-    link: bool,
-    progress: OnBytes,
-) -> FileRepair:
-    new = None if target is None or publication is None else publication.new_file(os.path.basename(target))
-    scratch = None if new is None else os.path.dirname(new)
-    with look_at(path, compression=compression, scratch=scratch, progress=progress) as file:
-        if not file.records and not file.suspects:
-            _refuse_other_formats(path)
-        action = "repaired"
-        if file.is_sound:
-            action = "copied" if new is None or not link else _link(path, new)
-            if new is not None and action == "copied":
-                _copy(path, new, file)
-        elif not file.records and not keep_empty:
-            action, target = "lost", None  # an empty file would look like a repaired one
-        elif new is not None:
-            _write(file, new)
-        kept_suspects = suspects if suspects is not None and file.suspects else None
-        if kept_suspects is not None:
-            with RecordWriter(kept_suspects) as writer:
-                for frames in file.suspect_frames():
-                    writer.write_frames(frames)
-        return FileRepair(
-            path,
-            target,
-            action,
-            file.compression,
-            file_size(path),
-            file.records,
-            file.kept_bytes,
-            repaired_headers=file.repaired_headers(),
-            losses=file.losses(),
-            gaps=file.gaps,
-            suspects=file.suspects,
-            suspect_file=kept_suspects,
-        )
+class _Job(NamedTuple):
+    """A file to repair: its path, where it goes, where to write it until all are done, and where suspects go."""
+
+    path: str
+    target: str | None
+    new: str | None
+    suspects: str | None
+
+
+def _jobs(plan: Plan, publication: Publication | None, suspect_targets: list[str] | None) -> Iterator[_Job]:
+    for number, path in enumerate(plan.files):
+        target = plan.targets[number] if plan.targets else None
+        new = None if target is None or publication is None else publication.new_file(os.path.basename(target))
+        yield _Job(path, target, new, suspect_targets[number] if suspect_targets else None)
+
+
+def _by_machines(
+    machines: Engine, work: _RepairFile, jobs: Sequence[_Job], publication: Publication | None, progress: OnBytes
+) -> Iterator[FileRepair | NotTFRecordError]:
+    """Have files repaired by other machines.
+
+    Each attempt has files of its own in the hidden folder of the run. Only this process gives files their names, so
+    that an attempt that was thought to be lost changes nothing.
+    """
+    folder = "" if publication is None else publication.path("attempts")
+    if folder:
+        os.mkdir(folder)
+    machines.begin(folder, sorted({os.path.dirname(job.path) for job in jobs if not is_ranged(job.path)}))
+    for job, (attempt, repaired) in zip(jobs, machines.in_order(partial(_attempt, work, folder), jobs), strict=True):
+        progress(file_size(job.path))
+        yield repaired if isinstance(repaired, NotTFRecordError) else _adopted(job, attempt, repaired)
+
+
+def _adopted(job: _Job, attempt: _Job, repaired: FileRepair) -> FileRepair:
+    """Give the files of an attempt their names."""
+    if attempt.new is not None and job.new is not None and repaired.output is not None:
+        os.rename(attempt.new, job.new)
+    if repaired.suspect_file is None or job.suspects is None:
+        return repaired
+    with write_atomically(job.suspects) as temporary:
+        shutil.copyfile(repaired.suspect_file, temporary)
+    return replace(repaired, suspect_file=job.suspects)
+
+
+def _attempt(work: _RepairFile, folder: str, job: _Job) -> tuple[_Job, FileRepair | NotTFRecordError]:
+    """Repair a file into files that no other attempt has; return their names, too."""
+    own = os.path.join(folder, secrets.token_hex(8))
+    new = None if job.new is None else own
+    attempt = job._replace(new=new, suspects=None if job.suspects is None else f"{own}.suspect")
+    return attempt, work(attempt, lambda _done: None)
+
+
+@dataclass(frozen=True)
+class _RepairFile:
+    """Repairs one file; something else than a TFRecord file is the result, and no error.
+
+    Attributes:
+        keep_empty: write an empty file if no record is left.
+        compression: of the files, or "auto".
+        link: link undamaged files.
+    """
+
+    keep_empty: bool
+    compression: str
+    link: bool
+
+    def __call__(self, job: _Job, progress: OnBytes) -> FileRepair | NotTFRecordError:
+        """Repair a file."""
+        path, target, new, suspects = job
+        scratch = None if new is None else os.path.dirname(new)
+        with look_at(path, compression=self.compression, scratch=scratch, progress=progress) as file:
+            if not file.records and not file.suspects and (foreign := _other_format(path)) is not None:
+                return foreign
+            action = "repaired"
+            if file.is_sound:
+                action = "copied" if new is None or not self.link else _link(path, new)
+                if new is not None and action == "copied":
+                    _copy(path, new, file)
+            elif not file.records and not self.keep_empty:
+                action, target = "lost", None  # an empty file would look like a repaired one
+            elif new is not None:
+                _write(file, new)
+            kept_suspects = suspects if suspects is not None and file.suspects else None
+            if kept_suspects is not None:
+                with RecordWriter(kept_suspects) as writer:
+                    for frames in file.suspect_frames():
+                        writer.write_frames(frames)
+            return FileRepair(
+                path,
+                target,
+                action,
+                file.compression,
+                file_size(path),
+                file.records,
+                file.kept_bytes,
+                repaired_headers=file.repaired_headers(),
+                losses=file.losses(),
+                gaps=file.gaps,
+                suspects=file.suspects,
+                suspect_file=kept_suspects,
+            )
 
 
 def _write(file: DamagedFile, new: str) -> None:
@@ -284,15 +351,16 @@ def _link(path: str, new: str) -> str:
     return "linked"
 
 
-def _refuse_other_formats(path: str) -> None:
-    """Raise if the file is plainly something else; an unknown one may be a TFRecord file of which nothing is left."""
+def _other_format(path: str) -> NotTFRecordError | None:
+    """Say if a file is plainly something else; an unknown one may be a TFRecord file of which nothing is left."""
     content = describe_content(path)
     if file_size(path) == 0 or content.format == "tfrecord" or content.compression is not None:
-        return
-    if content.looks_like != "does not begin with a record":
-        raise NotTFRecordError(
-            f"The file contains no records: it {content.looks_like}.",
-            path=path,
-            found=content.found,
-            advice=content.advice,
-        )
+        return None
+    if content.looks_like == "does not begin with a record":
+        return None
+    return NotTFRecordError(
+        f"The file contains no records: it {content.looks_like}.",
+        path=path,
+        found=content.found,
+        advice=content.advice,
+    )

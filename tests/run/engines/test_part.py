@@ -210,10 +210,17 @@ def test_a_run_of_its_own_waits_for_parts(quick_path: Path) -> None:
     assert done.missing == (2,)
 
 
-@pytest.mark.parametrize("given", ["0/3", "4/3", "3", "a/b", "1/0", "-1/3", 3, "1/2/3", "1.5/3"])
+@pytest.mark.parametrize("given", ["0/3", "3", "a/b", "1/0", "-1/3", 3, "1/2/3", "1.5/3"])
 def test_what_is_no_part(given: Any, quick_path: Path) -> None:
     with pytest.raises(rs.RecordsmithError, match="A part is one of several"):
         rs.make(numbers(10), quick_path / "out", part=given)
+    assert not (quick_path / "out").exists()
+
+
+def test_a_part_beyond_the_last(quick_path: Path) -> None:
+    with pytest.raises(rs.RecordsmithError, match="no part 3 of 2: 3 is more than 2") as caught:
+        rs.make(numbers(10), quick_path / "out", part="3/2")
+    assert "a part from 1/2 to 2/2" in str(caught.value)
     assert not (quick_path / "out").exists()
 
 

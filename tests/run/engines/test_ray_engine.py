@@ -16,6 +16,7 @@ from click.testing import CliRunner
 
 import recordsmith as rs
 from recordsmith.cli import main
+from recordsmith.facts import divided_survey
 from recordsmith.images import encode_image
 from recordsmith.run.engines import ray_engine, ray_tasks
 from recordsmith.run.shards import dealing, shard_writing, shuffling
@@ -118,6 +119,91 @@ def test_indexes(quick_path: Path) -> None:
     local, on_ray = (CliRunner().invoke(main, [*index, "--engine", engine]) for engine in ("local", "ray"))
     assert json.loads(on_ray.stdout) == json.loads(local.stdout)
     assert len(json.loads(on_ray.stdout)["files"]) == 4
+
+
+def run_with(engine: str, *words: str) -> tuple[int, str]:
+    """Run a command of recordsmith on one engine; return its exit code and what it prints."""
+    done = CliRunner().invoke(main, [*words, "--format", "json", "--engine", engine])
+    assert not isinstance(done.exception, AssertionError)
+    return done.exit_code, done.stdout
+
+
+def test_check(quick_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The report of a cluster is, byte for byte, that of one machine."""
+    monkeypatch.setattr(divided_survey, "_UNIT_BYTES", 25_000)
+    rows = 3000
+    rng = np.random.default_rng(2)
+    source = {
+        "x": np.where(np.arange(rows) % 900 == 1, np.nan, rng.normal(size=rows)).astype(np.float32),
+        "label": np.sort(rng.integers(0, 6, rows)),
+        "text": [f" word {n % 2600}" for n in range(rows)],
+        "image": [encode_image(np.full((6, 6, 3), n % 100, np.uint8), "png") for n in range(rows)],
+    }
+    data = quick_path / "data"
+    rs.make(source, data, name="data", split="train=0.7,test=0.3", shards=3, shuffle=False)
+    damaged = bytearray((data / "data-train.tfrecord-00001-of-00003").read_bytes())
+    for place in range(1000, len(damaged), 30_000):
+        damaged[place] ^= 1
+    (data / "data-train.tfrecord-00001-of-00003").write_bytes(damaged[:-3])
+    for words in ([], ["--decode", "all"], ["--similar-images"], ["--select", "F"]):
+        local, on_ray = (run_with(engine, "check", str(data), *words) for engine in ("local", "ray"))
+        assert on_ray == local
+        assert len(json.loads(on_ray[1])["findings"]) > (1 if words else 5)
+
+
+@pytest.mark.parametrize("kind", ["parquet", "csv", "webdataset"])
+def test_export(kind: str, quick_path: Path) -> None:
+    """A file for each split, several of a certain size, and one of all records."""
+    rs.make(labelled([n % 3 for n in range(3000)]), quick_path / "data", split="train=0.6,val=0.2,test=0.2", shards=3)
+    settings: list[dict[str, Any]] = [{}, {"shard_size": 20_000, "where": "label != 'cat'"}, {"merge_splits": True}]
+    for number, options in enumerate(settings):
+        local, on_ray = quick_path / f"local-{number}", quick_path / f"ray-{number}"
+        here = rs.export(quick_path / "data", local, kind=kind, **options)
+        there = rs.export(quick_path / "data", on_ray, kind=kind, engine="ray", **options)
+        assert file_digests(on_ray) == file_digests(local)
+        assert {Path(path).name: rows for path, rows in there.files.items()} == {
+            Path(path).name: rows for path, rows in here.files.items()
+        }
+        assert (there.bytes, there.source_rows, there.unmatched) == (here.bytes, here.source_rows, here.unmatched)
+    with pytest.raises(rs.RecordsmithError, match="of this name already"):
+        rs.export(quick_path / "data", quick_path / "ray-0", kind=kind, engine="ray")
+
+
+def test_repair(quick_path: Path) -> None:
+    """Damaged and sound files, a manifest beside them, one that is no TFRecord file, and suspect records."""
+    data = quick_path / "data"
+    rs.make(labelled([n % 3 for n in range(3000)]), data, name="data", shards=6)
+    shards = sorted(data.glob("*.tfrecord-*"))
+    for shard in shards[:3]:
+        damaged = bytearray(shard.read_bytes())
+        for place in range(500, len(damaged), 3000):
+            damaged[place] ^= 4
+        shard.write_bytes(damaged)
+    shards[3].write_bytes(b"")
+    (data / "notes.txt").write_text("kept")
+    results = {}
+    for engine in ("local", "ray"):
+        code, text = run_with(
+            engine,
+            "repair",
+            str(data),
+            "-o",
+            str(quick_path / engine),
+            "--keep-suspect",
+            str(quick_path / f"odd-{engine}"),
+        )
+        results[engine] = code, text.replace(str(quick_path / engine), "OUT").replace(f"odd-{engine}", "odd")
+        assert file_digests(quick_path / f"odd-{engine}") == file_digests(quick_path / "odd-local")
+    assert results["ray"] == results["local"]
+    assert file_digests(quick_path / "ray") == file_digests(quick_path / "local")
+    assert len(list((quick_path / "odd-ray").iterdir())) == 3
+    dry = [run_with(engine, "repair", str(data), "--dry-run") for engine in ("local", "ray")]
+    assert dry[0] == dry[1]
+    shards[4].write_text("id,name\n1,cat\n" * 50)
+    files = [str(shard) for shard in shards]
+    assert "left out" in run_with("ray", "repair", *files, "-o", str(quick_path / "again"))[1]
+    with pytest.raises(rs.NotTFRecordError):
+        rs.repair(shards[4], quick_path / "one", engine="ray")
 
 
 def stop(phase: str) -> Any:
@@ -246,8 +332,8 @@ def test_too_little_memory_means_less_at_a_time() -> None:
     import ray
 
     engine = ray_engine.RayEngine(None, None)
-    attempt = ray_engine._Attempt([1, 2, 3])
+    attempt = ray_engine._Attempt([1, 2, 3], 0)
     error = ray.exceptions.OutOfMemoryError("killed")
     assert [one.item for one in engine._retried(attempt, error, halves=True)] == [[1], [2, 3]]
     assert [one.item for one in engine._retried(attempt, error, halves=False)] == [[1, 2, 3]]
-    assert [one.item for one in engine._retried(ray_engine._Attempt([1]), error, halves=True)] == [[1]]
+    assert [one.item for one in engine._retried(ray_engine._Attempt([1], 0), error, halves=True)] == [[1]]

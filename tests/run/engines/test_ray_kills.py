@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import random
@@ -17,6 +18,9 @@ import numpy as np
 import pytest
 
 import recordsmith as rs
+from recordsmith.facts import divided_survey
+from recordsmith.run.shards import dealing, shard_writing, shuffling
+from recordsmith.storage.objects import open_folder
 from tests.formats.made_sources import Columns, file_digests
 from tests.run.engines.cluster import LOOPBACK, add_node, started_cluster
 
@@ -212,10 +216,154 @@ def test_a_killed_driver(
     assert file_digests(out) == expected[recipe]
 
 
-def drive(recipe: str, inputs: str, out: str, address: str, phase: str) -> None:
+@pytest.mark.proof
+@pytest.mark.parametrize("kill", [kill_node, kill_worker])
+@pytest.mark.parametrize("recipe", ["tables", "parquet"])
+def test_killed_while_records_are_distributed(
+    recipe: str,
+    kill: Callable[[Any, random.Random], None],
+    cluster: Any,
+    inputs: Path,
+    expected: dict[str, dict[str, str]],
+    quick_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A shuffled split that goes through buckets."""
+    monkeypatch.setattr(shuffling, "BUCKETS_ABOVE_BYTES", 1000)
+    monkeypatch.setattr(shuffling, "_BUCKET_BYTES", 40_000)
+    monkeypatch.setattr(shuffling, "_PIECE_BYTES", 9000)
+    monkeypatch.setattr(dealing, "_TASK_BYTES", 20_000)
+    chance = random.Random(f"{recipe}{kill.__name__}")
+    killed: list[int] = []
+    real = dealing.deal_buckets
+
+    def killing(staging: Any, order: Any, each: Any) -> Any:
+        def each_and_kill(work: Any, items: Any) -> Iterator[Any]:
+            for number, found in enumerate(each(work, items)):
+                if number == 1 and not killed:
+                    killed.append(number)
+                    kill(cluster, chance)
+                yield found
+
+        return real(staging, order, each_and_kill)
+
+    monkeypatch.setattr(shard_writing, "deal_buckets", killing)
+    source, options = RECIPES[recipe](inputs)
+    rs.make(source, quick_path / "out", name="data", engine="ray", **options)
+    assert killed
+    assert file_digests(quick_path / "out") == expected[recipe]
+
+
+def object_digests(url: str) -> list[tuple[str, str]]:
+    """The names of all objects below a URL, without their folders, some of which are random; and digests of shards."""
+    folder = open_folder(url)
+    found = []
+    for facts in folder.walk():
+        name = Path(facts.key).name
+        content = bytes(folder.get_range(facts.key, 0, facts.size)) if ".tfrecord-" in name and facts.size else b""
+        found.append((name, hashlib.sha256(content).hexdigest()))
+    return sorted(found)
+
+
+@pytest.mark.proof
+@pytest.mark.parametrize("phase", ["reading", "writing", "checking"])
+@pytest.mark.parametrize("kill", [kill_node, kill_worker])
+def test_killed_on_the_way_to_a_store(
+    kill: Callable[[Any, random.Random], None], phase: str, cluster: Any, inputs: Path, quick_path: Path, s3_url: str
+) -> None:
+    """SeaweedFS; the workers meet in a shared staging folder."""
+    chance = random.Random(f"{kill.__name__}{phase}")
+    killed: list[str] = []
+
+    def on_progress(progress: Any) -> None:
+        if progress.phase == phase and progress.done * 3 >= (progress.total or 1) and not killed:
+            killed.append(progress.phase)
+            kill(cluster, chance)
+            assert not object_digests(f"{s3_url}/ray"), "nothing is there before everything is"
+
+    source, options = RECIPES["tables"](inputs)
+    rs.make(source, f"{s3_url}/local", name="data", staging=quick_path / "local", **options)
+    rs.make(
+        source,
+        f"{s3_url}/ray",
+        name="data",
+        staging=quick_path / "ray",
+        engine="ray",
+        on_progress=on_progress,
+        **options,
+    )
+    assert killed == [phase]
+    assert object_digests(f"{s3_url}/ray") == object_digests(f"{s3_url}/local")
+
+
+@pytest.mark.proof
+@pytest.mark.parametrize("phase", ["reading", "writing", "publishing"])
+def test_a_driver_killed_on_the_way_to_a_store(
+    phase: str, cluster: Any, inputs: Path, quick_path: Path, s3_url: str
+) -> None:
+    source, options = RECIPES["tables"](inputs)
+    rs.make(source, f"{s3_url}/local", name="data", staging=quick_path / "local", **options)
+    staging = quick_path / "staging"
+    words = ["tables", str(inputs), f"{s3_url}/ray", cluster.address, phase, str(staging)]
+    driver = subprocess.run(
+        [sys.executable, "-c", _DRIVER, *words], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert driver.returncode == -signal.SIGKILL, driver.stderr[-2000:]
+    rs.make(source, f"{s3_url}/ray", name="data", staging=staging, engine="ray", resume=True, **options)
+    assert object_digests(f"{s3_url}/ray") == object_digests(f"{s3_url}/local")
+
+
+@pytest.fixture
+def damaged(inputs: Path, quick_path: Path) -> Path:
+    """A dataset in many units and files, some of them damaged."""
+    source, options = RECIPES["tables"](inputs)
+    data = quick_path / "data"
+    rs.make(source, data, name="data", **options)
+    for shard in sorted(data.glob("*.tfrecord-*"))[::3]:
+        content = bytearray(shard.read_bytes())
+        content[len(content) // 2] ^= 8
+        shard.write_bytes(content)
+    return data
+
+
+@pytest.mark.proof
+@pytest.mark.parametrize("kill", [kill_node, kill_worker])
+def test_killed_while_checking_repairing_and_exporting(
+    kill: Callable[[Any, random.Random], None],
+    cluster: Any,
+    damaged: Path,
+    quick_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(divided_survey, "_UNIT_BYTES", 2000)
+    chance = random.Random(kill.__name__)
+    kills: list[str] = []
+
+    def killing(name: str) -> Callable[..., None]:
+        def on_progress(*_: Any) -> None:
+            if name not in kills:
+                kills.append(name)
+                kill(cluster, chance)
+
+        return on_progress
+
+    on_ray = rs.check(damaged, engine="ray", progress=killing("check")).to_json()
+    assert on_ray == rs.check(damaged, progress=False).to_json()
+    here = rs.repair(damaged, quick_path / "local", progress=False)
+    there = rs.repair(damaged, quick_path / "ray", engine="ray", progress=killing("repair"))
+    assert there.records == here.records
+    assert file_digests(quick_path / "ray") == file_digests(quick_path / "local")
+    rs.export(quick_path / "local", quick_path / "tables", kind="csv", progress=False)
+    rs.export(quick_path / "local", quick_path / "ray-tables", kind="csv", engine="ray", on_progress=killing("export"))
+    assert file_digests(quick_path / "ray-tables") == file_digests(quick_path / "tables")
+    assert kills == ["check", "repair", "export"]
+
+
+def drive(recipe: str, inputs: str, out: str, address: str, phase: str, staging: str | None = None) -> None:
     """Make a dataset, and be killed in the middle of a phase."""
     import ray
 
+    from recordsmith.storage.objects.folder_upload import FolderUpload
     from recordsmith.storage.publication import run as publication
 
     def on_progress(progress: Any) -> None:
@@ -223,9 +371,11 @@ def drive(recipe: str, inputs: str, out: str, address: str, phase: str) -> None:
         if progress.phase == phase and halfway:
             os.kill(os.getpid(), signal.SIGKILL)
 
-    if phase == "publishing":
+    if phase == "publishing" and staging is not None:
+        FolderUpload.commit = lambda *_: os.kill(os.getpid(), signal.SIGKILL)  # type: ignore[method-assign]
+    elif phase == "publishing":
         publication.Publication._finish = lambda _: os.kill(os.getpid(), signal.SIGKILL)  # type: ignore[assignment,method-assign]
     ray.init(address=address, _node_ip_address=LOOPBACK, log_to_driver=False, logging_level="error")
     source, options = RECIPES[recipe](Path(inputs))
-    made = rs.make(source, out, name="data", engine="ray", on_progress=on_progress, **options)
+    made = rs.make(source, out, name="data", staging=staging, engine="ray", on_progress=on_progress, **options)
     sys.stderr.write(json.dumps({"rows": made.rows}))

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 import click
 
-from recordsmith.cli.commands.options import NearChoice, files_of_split_option
+from recordsmith.cli.commands.options import NearChoice, engine_options, files_of_split_option
 from recordsmith.cli.reporting import Reporting, report_options
+
+if TYPE_CHECKING:
+    from recordsmith.run.engines.execution import EngineName
 
 __all__ = ["check"]
 
@@ -20,6 +23,7 @@ Examples:
   recordsmith check data/ --ignore D003,class-imbalance
   recordsmith check data/ --schema schema.json --decode all
   recordsmith check data/ --write-baseline --baseline known.json
+  recordsmith check /shared/data --engine ray --address auto
 """
 
 
@@ -36,6 +40,7 @@ Examples:
 @click.option("--similar-images", is_flag=True, help="Search for images that look alike.")
 @files_of_split_option
 @click.option("--schema", metavar="FILE", help="Check against this schema instead of the declared one.")
+@engine_options
 @click.pass_context
 def check(
     context: click.Context,
@@ -46,6 +51,8 @@ def check(
     similar_images: bool,
     split: str | None,
     schema: str | None,
+    engine: EngineName,
+    address: str | None,
     **options: Any,
 ) -> None:
     """Check every file, record and value of a TFRecord dataset with all rules.
@@ -65,6 +72,8 @@ def check(
         schema=schema,
         decode=cast("Literal['sample', 'all', 'none']", decode),
         similar_images=similar_images,
+        engine=engine,
+        address=address,
         progress=True,
         **asked,
     )

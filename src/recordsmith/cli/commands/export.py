@@ -9,6 +9,7 @@ import click
 from recordsmith.cli.commands.options import (
     NearChoice,
     drop_option,
+    engine_options,
     format_option,
     names_option,
     on_error_option,
@@ -24,6 +25,7 @@ Examples:
   recordsmith export records.tfrecord.gz -o records.jsonl
   recordsmith export data/ -o cats.csv --split test --where 'label == "cat"' --features name,label
   recordsmith export data/ -o shards --to webdataset --shard-size 500MB
+  recordsmith export /shared/data -o /shared/tables --to parquet --engine ray --address auto
 """
 
 
@@ -63,6 +65,7 @@ Examples:
 )
 @on_error_option("What to do with a damaged or invalid record: stop, or skip it.", "stop", "skip", default="stop")
 @remote_options
+@engine_options
 @click.option("--overwrite", is_flag=True, help="Replace existing files.")
 @click.option(
     "--workers", metavar="N", type=click.IntRange(1), help="The number of threads.  [default: one per processor]"

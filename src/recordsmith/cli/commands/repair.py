@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
-from recordsmith.cli.commands.options import NearChoice, format_option, remote_options
+from recordsmith.cli.commands.options import NearChoice, engine_options, format_option, remote_options
+
+if TYPE_CHECKING:
+    from recordsmith.run.engines.execution import EngineName
 
 __all__ = ["repair"]
 
@@ -16,6 +21,7 @@ Examples:
   recordsmith repair bad.tfrecord -o good.tfrecord
   recordsmith repair data/ -o repaired/ --link
   recordsmith repair 'data/train-*' -o repaired/ --keep-suspect suspect/
+  recordsmith repair /shared/data -o /shared/repaired --engine ray --address auto
 """
 
 
@@ -45,6 +51,7 @@ Examples:
     "--link", is_flag=True, help="Link undamaged files instead of copying them, if the file system allows it."
 )
 @remote_options
+@engine_options
 @click.option("--overwrite", is_flag=True, help="Replace existing files.")
 @format_option("The format of the summary. The keys of the JSON are stable; docs/repairing.md describes them.")
 def repair(  # noqa: PLR0913 - each is a setting of its own, and most have a default
@@ -58,6 +65,8 @@ def repair(  # noqa: PLR0913 - each is a setting of its own, and most have a def
     overwrite: bool,
     staging: str | None,
     allow_race: bool,
+    engine: EngineName,
+    address: str | None,
     style: str,
 ) -> None:
     """Save the undamaged records of damaged TFRecord files, and list what is lost.
@@ -89,6 +98,8 @@ def repair(  # noqa: PLR0913 - each is a setting of its own, and most have a def
         link=link,
         staging=staging,
         allow_race=allow_race,
+        engine=engine,
+        address=address,
         progress=True,
     )
     if style == "json":

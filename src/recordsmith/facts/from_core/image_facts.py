@@ -5,15 +5,16 @@ from __future__ import annotations
 import contextlib
 import struct
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from itertools import chain
 
 import numpy as np
 
 from recordsmith import _core
 from recordsmith.errors import MissingExtraError, RecordsmithError
-from recordsmith.facts.similar_images import SimilarImages, perceptual_hash
+from recordsmith.facts.divided_survey import Machines
+from recordsmith.facts.similar_images import SimilarImages, content_digest, perceptual_hash
 from recordsmith.facts.sound_records import sound_records
 from recordsmith.facts.value_facts import FeatureFacts, ImageFacts, Place
 from recordsmith.images import ImageError, decode_image
@@ -29,6 +30,9 @@ _AHEAD = 8  # records under way for each thread
 
 Name = tuple[int, int, int]
 """The place of a record in the core: the number of the file, the number of the record in it, and its offset."""
+
+_Seen = tuple[tuple[str, bool], str | None, bool, int | None, bytes]
+"""Of an image: its feature, why it cannot be decoded, whether it has one colour, its hash, the digest of its bytes."""
 
 
 @dataclass(slots=True)
@@ -49,6 +53,7 @@ def decode_images(
     decode: str,
     similar: SimilarImages | None,
     threads: int,
+    machines: Machines | None = None,
     progress: OnPhase = lambda _phase, _done, _total: None,
 ) -> tuple[FeatureFacts, ...]:
     """Return the features with the results of decoding their images.
@@ -60,6 +65,7 @@ def decode_images(
         decode: "sample", "all" or "none".
         similar: takes the perceptual hash of every image, where wanted.
         threads: how many decode side by side.
+        machines: other machines, which decode the images of one file each, if all are looked at.
         progress: called now and then with the phase, the records done and those in all.
     """
     wanted = [feature for feature in features if feature.images is not None]
@@ -70,24 +76,21 @@ def decode_images(
     everything = decode == "all" or similar is not None
     sample = _sample(counted, keys)
     chosen = None if everything else {name for values in sample.values() for name, _, _ in values}
-
-    def look(record: tuple[Name, bytes]) -> list[tuple[tuple[str, bool], str | None, bool, int | None, bytes]]:
-        name, payload = record
-        seen = []
-        for key, position, data in images_in(payload, keys):
-            if chosen is not None and (name, *position) not in sample[key]:
-                continue
-            full = decode == "all" or (decode == "sample" and (name, *position) in sample[key])
-            seen.append((key, *_look_at(data, full=full, hashed=similar is not None), data if similar else b""))
-        return seen
-
-    records = _all_records(files) if chosen is None else chosen_records(files, chosen)
+    look = _Look(decode, sample, only_sample=chosen is not None, hashed=similar is not None)
     in_all = counted.examples if chosen is None else len(chosen)
+    done = 0
     try:
         with thread_pool(threads) as pool:
-            for number, ((name, _), seen) in enumerate(_with_record(pool, look, records, threads)):
+            looks: Iterator[Iterable[tuple[Name, list[_Seen]]]]
+            if machines is not None and everything:
+                looks = machines.in_order(look.at_file, enumerate(files))
+            else:
+                records = _all_records(files) if chosen is None else chosen_records(files, chosen)
+                looks = iter([in_order(pool, look, records, ahead=max(1, threads * _AHEAD))])
+            for name, seen in chain.from_iterable(looks):
                 _add(tallies, files, name, seen, similar)
-                progress("decoding images", min(number + 1, in_all), in_all)
+                done += 1
+                progress("decoding images", min(done, in_all), in_all)
     except MissingExtraError:
         if everything:  # asked for by name
             raise
@@ -95,20 +98,49 @@ def decode_images(
     return tuple(_completed(feature, tallies.get((feature.name, feature.in_steps)), decode) for feature in features)
 
 
-def _with_record(
-    pool: Any, look: Callable[[tuple[Name, bytes]], Any], records: Iterable[tuple[Name, bytes]], threads: int
-) -> Iterator[tuple[tuple[Name, bytes], Any]]:
-    return in_order(pool, lambda record: (record, look(record)), records, ahead=max(1, threads * _AHEAD))
+@dataclass(frozen=True)
+class _Look:
+    """Looks at the images of records.
+
+    Attributes:
+        decode: which images to decode: "sample", "all" or "none".
+        sample: of each feature, the images that the core has sampled.
+        only_sample: look at no others.
+        hashed: compute the perceptual hash of every image.
+    """
+
+    decode: str
+    sample: dict[tuple[str, bool], set[tuple[Name, int, int]]]
+    only_sample: bool
+    hashed: bool
+
+    def __call__(self, record: tuple[Name, bytes]) -> tuple[Name, list[_Seen]]:
+        """Look at the images of one record."""
+        name, payload = record
+        seen = []
+        for key, position, data in images_in(payload, set(self.sample)):
+            sampled = (name, *position) in self.sample[key]
+            if self.only_sample and not sampled:
+                continue
+            full = self.decode == "all" or (self.decode == "sample" and sampled)
+            content = content_digest(data) if self.hashed else b""
+            seen.append((key, *_look_at(data, full=full, hashed=self.hashed), content))
+        return name, seen
+
+    def at_file(self, numbered: tuple[int, str]) -> list[tuple[Name, list[_Seen]]]:
+        """Look at the images of one file, given with its number."""
+        number, path = numbered
+        return [self(((number, record, offset), payload)) for offset, record, payload in sound_records(path)]
 
 
 def _add(
     tallies: dict[tuple[str, bool], _Tally],
     files: Sequence[str],
     name: Name,
-    seen: Sequence[tuple[tuple[str, bool], str | None, bool, int | None, bytes]],
+    seen: Sequence[_Seen],
     similar: SimilarImages | None,
 ) -> None:
-    for key, reason, flat, hashed, data in seen:
+    for key, reason, flat, hashed, content in seen:
         tally = tallies[key]
         if reason != "":  # decoded in full: None, or why it could not be
             tally.decoded += 1
@@ -118,7 +150,7 @@ def _add(
             if len(tally.places) < _MOST_PLACES:
                 tally.places.append(Place(files[name[0]], name[1], name[2], reason))
         if hashed is not None and similar is not None:
-            similar.add(hashed, data, name)
+            similar.add(hashed, content, name)
 
 
 def _look_at(data: bytes, *, full: bool, hashed: bool) -> tuple[str | None, bool, int | None]:

@@ -2,8 +2,9 @@
 
 A run is a plan of small pieces of work, each a function of files and of the plan alone:
 
-    stage   a chunk of the source ──► an encoded chunk, in a piece of the staging folder
-    each    a shard ──► its file; a shard ──► read back; a description ──► whole, or not
+    stage      a chunk of the source ──► an encoded chunk, in a piece of the staging folder
+    each       a shard ──► its file; a shard ──► read back; a description ──► whole, or not
+    in_order   some units of a survey ──► their tallies; a damaged file ──► a repaired one
 
 Everything else (which rows go where, in which order, and publishing) is done by the process that was started. The
 results do not depend on the engine, on how work is divided, or on how often it is tried.
@@ -64,7 +65,7 @@ class Engine(ABC):
         """Let go of what was opened."""
 
     def begin(self, plan: str, source: Sequence[str]) -> None:  # noqa: B027 - threads see what this process sees
-        """Take what other machines must see: the file of the run's plan, in the staging folder, and the source."""
+        """Take what other machines must see: something in the staging folder, such as its plan, and the source."""
 
     @property
     def is_remote(self) -> bool:
@@ -78,3 +79,7 @@ class Engine(ABC):
     @abstractmethod
     def each(self, work: Callable[[T], R], items: Iterable[T]) -> Iterator[tuple[T, R]]:
         """Do the same work on several items, and give each with its result, in any order."""
+
+    @abstractmethod
+    def in_order(self, work: Callable[[T], R], items: Iterable[T]) -> Iterator[R]:
+        """Do the same work on several items, and give the results in the order of the items."""

@@ -60,6 +60,10 @@ class LocalEngine(Engine):
             given, worked_on = tee(items)
             yield from zip(given, in_order(pool, work, worked_on, ahead=workers), strict=True)
 
+    def in_order(self, work: Callable[[T], R], items: Iterable[T]) -> Iterator[R]:
+        """Do the work on threads."""
+        return (result for _, result in self.each(work, items))
+
     @contextlib.contextmanager
     def _pool(self, work: StagingWork) -> Iterator[tuple[Executor | None, Encode]]:
         if work.is_python and self._workers > 1:

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-from recordsmith.errors import RecordsmithError
+from recordsmith.errors import RecordsmithError, advise
 from recordsmith.run.engines.chunk_groups import groups_of
 from recordsmith.run.engines.engine import NumberedChunk, StagingWork
 from recordsmith.wording.numbers import count_text
@@ -48,9 +48,16 @@ class Part:
         """Read a part, such as "3/8"."""
         found = _WORDS.fullmatch(given) if isinstance(given, str) else None
         part = None if found is None else cls(int(found[1]), int(found[2]))
-        if part is None or not 1 <= part.number <= part.count:
+        if part is None or part.number < 1 or part.count < 1:
             raise RecordsmithError(
                 "A part is one of several, counted from 1.", found=repr(given), expected='a text such as "3/8"'
+            )
+        if part.number > part.count:
+            raise RecordsmithError(
+                f"There is no part {part.number} of {part.count}: {part.number} is more than {part.count}.",
+                found=repr(given),
+                expected=f"a part from 1/{part.count} to {part.count}/{part.count}",
+                advice=advise("Give {part} as the number of the part, a slash, and the number of parts.", part=...),
             )
         return part
 

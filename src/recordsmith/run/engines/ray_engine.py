@@ -14,7 +14,7 @@ import sys
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from types import ModuleType, TracebackType
 from typing import Any, Generic, Self, TypeVar
@@ -35,11 +35,13 @@ _MOST_ATTEMPTS = 6
 _SECONDS_WITHOUT = 300.0  # processors; new machines may be on their way
 _SECONDS_TO_LOOK = 1.0  # for a result, before new machines are looked for
 _AHEAD = 2  # tasks for each processor, so that none has to wait for the next one
+_WINDOW = 4  # times as many: how far results may be ahead of the next one in order
 
 
 @dataclass
 class _Attempt(Generic[T]):
     item: T
+    place: int  # of the item
     number: int = 1
 
 
@@ -116,6 +118,10 @@ class RayEngine(Engine):
         """Have the work done on each item."""
         return self._done(work, iter(items))
 
+    def in_order(self, work: Callable[[T], R], items: Iterable[T]) -> Iterator[R]:
+        """Have the work done on each item; results wait for their turn in the memory of the cluster."""
+        return (result for _, result in self._done(work, iter(items), ordered=True))
+
     def _processors(self) -> int:
         found = int(self._ray.cluster_resources().get("CPU", 0))
         return max(1, found if self._workers is None else min(found, self._workers))
@@ -133,13 +139,16 @@ class RayEngine(Engine):
                 ),
             )
 
-    def _done(self, work: Callable[[T], R], items: Iterator[T], *, halves: bool = False) -> Iterator[tuple[T, R]]:
-        """Have tasks done, several at a time, and give the results as they come.
+    def _done(
+        self, work: Callable[[T], R], items: Iterator[T], *, halves: bool = False, ordered: bool = False
+    ) -> Iterator[tuple[T, R]]:
+        """Have tasks done, several at a time, and give the results.
 
         Args:
             work: what is done.
             items: to each of them.
             halves: an item is a list that can be halved, if there is not enough memory for it.
+            ordered: give the results in the order of the items, and not as they come.
         """
         ray = self._ray
         task = ray.remote(num_cpus=1, max_retries=0)(call)
@@ -147,17 +156,24 @@ class RayEngine(Engine):
         shared = [ray.put(work)]
         again: deque[_Attempt[T]] = deque()
         waiting: dict[Any, _Attempt[T]] = {}
+        finished: list[tuple[Any, _Attempt[T]]] = []
+        numbered = enumerate(items)
+        given = 0
         looked = self._seen = time.monotonic()
         limit = self._processors() * _AHEAD
         try:
             while True:
-                while len(waiting) < limit and (attempt := _next(again, items)) is not None:
+                while len(waiting) < limit and (again or len(waiting) + len(finished) < limit * _WINDOW):
+                    if (attempt := _next(again, numbered)) is None:
+                        break
                     waiting[task.remote(key, shared, attempt.item, self._surroundings)] = attempt
-                if not waiting:
+                if not waiting and not finished:
                     return
-                ready, _ = ray.wait(list(waiting), num_returns=1, timeout=_SECONDS_TO_LOOK)
-                for reference in ready:
-                    attempt = waiting.pop(reference)
+                ready = ray.wait(list(waiting), num_returns=1, timeout=_SECONDS_TO_LOOK)[0] if waiting else ()
+                finished += [(reference, waiting.pop(reference)) for reference in ready]
+                finished.sort(key=lambda one: one[1].place)
+                while finished and (not ordered or finished[0][1].place == given):
+                    reference, attempt = finished.pop(0)
                     try:
                         result = ray.get(reference)
                     except ray.exceptions.RayTaskError as error:
@@ -165,6 +181,7 @@ class RayEngine(Engine):
                     except ray.exceptions.RayError as error:
                         again.extend(self._retried(attempt, error, halves=halves))
                         continue
+                    given += 1
                     yield attempt.item, result
                 if time.monotonic() - looked > _SECONDS_TO_LOOK:
                     looked = time.monotonic()
@@ -180,7 +197,7 @@ class RayEngine(Engine):
         item: Any = attempt.item
         if isinstance(error, self._ray.exceptions.OutOfMemoryError) and halves and len(item) > 1:
             half = len(item) // 2
-            return [_Attempt(item[:half], attempt.number), _Attempt(item[half:], attempt.number)]
+            return [replace(attempt, item=item[:half]), replace(attempt, item=item[half:])]
         if attempt.number >= _MOST_ATTEMPTS:
             raise RecordsmithError(
                 "A task of the Ray cluster failed again and again.",
@@ -188,15 +205,15 @@ class RayEngine(Engine):
                 expected=f"success within {_MOST_ATTEMPTS} attempts",
                 advice="Finished work is kept. Look at the logs of Ray; a worker may have too little memory.",
             ) from error
-        return [_Attempt(item, attempt.number + 1)]
+        return [replace(attempt, number=attempt.number + 1)]
 
 
-def _next(again: deque[_Attempt[T]], items: Iterator[T]) -> _Attempt[T] | None:
+def _next(again: deque[_Attempt[T]], items: Iterator[tuple[int, T]]) -> _Attempt[T] | None:
     """Return what to do next: first what has to be done again."""
     if again:
         return again.popleft()
-    for item in items:
-        return _Attempt(item)
+    for place, item in items:
+        return _Attempt(item, place)
     return None
 
 

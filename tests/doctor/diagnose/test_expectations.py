@@ -69,6 +69,8 @@ TRIED = {
     "-- batches of equal size": (fed(TABLE, CLASSES), normalised(), CROSS),
     "T069": (fed(IMAGES, BOXES * 64), located(), nn.SmoothL1Loss()),
     "T069 ReLU": (fed(TABLE, SUMS[:, None]), nn.Sequential(nn.Linear(6, 1), nn.ReLU()), SQUARES),
+    "T100": (fed(TABLE, 250_000 + 80_000 * SUMS[:, None]), nn.Sequential(nn.Linear(6, 8), nn.Linear(8, 1)), SQUARES),
+    "-- targets around 1": (fed(TABLE, SUMS[:, None]), nn.Sequential(nn.Linear(6, 8), nn.Linear(8, 1)), SQUARES),
     "-- boxes of 0 to 1": (fed(IMAGES, BOXES), located(), nn.SmoothL1Loss()),
 }
 

@@ -327,3 +327,14 @@ def test_a_model_without_weights_yet_is_copied_or_left_alone(path: str) -> None:
     model = keras.Sequential([keras.layers.Flatten(), keras.layers.Dense(2, activation="softmax")])
     assert wrong(rs.diagnose(fed(path), path, model, "sparse_categorical_crossentropy", time_limit=8)) == []
     assert not model.built
+
+
+@pytest.mark.parametrize("several", [False, True])
+def test_rows_with_several_classes_for_a_loss_of_one(*, several: bool) -> None:
+    rows = np.random.default_rng(3).normal(size=(ROWS, 8)).astype(np.float32)
+    tags = (rows[:, :4] > 0).astype(np.float32) if several else np.eye(4, dtype=np.float32)[rows[:, :4].argmax(1)]
+    data = tf.data.Dataset.from_tensor_slices((rows, tags)).shuffle(ROWS).batch(32).prefetch(1)
+    model = keras.Sequential([keras.Input((8,)), keras.layers.Dense(4, activation="softmax")])
+    model.compile("adam", "categorical_crossentropy")
+    report = rs.diagnose(data, model=model, progress=False, time_limit=12)
+    assert codes(report, least="warning") == (["T101"] if several else []), wrong(report)

@@ -294,7 +294,7 @@ def _encoding(parts: list[Values]) -> dict[str, Any]:
             return {"one_hot": "one"}
         if (sums <= 1).all() and (sums == 1).any():
             return {"one_hot": "some-empty", "empty_rows": int((sums == 0).sum())}
-        return {}
+        return {"several_rows": int((sums > 1).sum())}
     if (rows >= 0).all() and np.allclose(sums, 1, atol=1e-3):
         return {"one_hot": "shares"}
     return {}

@@ -128,6 +128,7 @@ class ColumnFacts:
         one_hot: "one" where each row has a single 1 and else 0; "some-empty" where some rows have none;
             "shares" where rows are parts of 1; empty otherwise.
         empty_rows: rows of a one-hot target without a 1.
+        several_rows: rows of zeros and ones with more than one 1.
         fractions: for a target of whole numbers, the share of values that are not whole; 0 for other targets.
         padding: for rows of ids, the share of zeros at their ends.
         image: what images look like; None where it is none.
@@ -162,6 +163,7 @@ class ColumnFacts:
     bits_of: str = ""
     one_hot: str = ""
     empty_rows: int = 0
+    several_rows: int = 0
     fractions: float = 0.0
     padding: float = 0.0
     image: ImageFacts | None = None

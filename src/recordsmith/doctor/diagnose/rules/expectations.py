@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from itertools import pairwise
 
@@ -12,6 +13,8 @@ from recordsmith.rules import Finding, Severity, rule
 __all__ = ["EXPECTATION_RULES"]
 
 _LEAST_SIDE = 8
+_LARGE_TARGET = 10_000
+_RELATIVE = re.compile("log|percentage|msle|mape", re.IGNORECASE)
 _RANGES: dict[str, tuple[float | None, float | None]] = {
     "sigmoid": (0, 1),
     "tanh": (-1, 1),
@@ -150,6 +153,36 @@ def output_cannot_reach_target(observed: Observations) -> Iterator[Finding]:
     )
 
 
+@rule("T100", "target-not-scaled", Severity.WARNING)
+def target_not_scaled(observed: Observations) -> Iterator[Finding]:
+    """The targets of a regression are in the ten thousands or more, and the model answers with numbers around 1.
+
+    Why it matters:
+        A step of the optimizer changes an answer by a little. The loss begins astronomically high and its gradients are
+        as large: training diverges, or it takes ages to come near the targets at all.
+
+    Example:
+        Prices of 250,000 as they are, with `mse`.
+
+    Fix:
+        Scale the targets as well as the inputs, (y - mean) / deviation or in thousands or by a logarithm, and scale the
+        predictions back.
+    """
+    model, target = observed.model, observed.target
+    if model is None or model.loss is None or model.loss.kind != "regression" or model.output is None:
+        return
+    if _RELATIVE.search(model.loss.name) or target is None or target.mean is None or target.deviation is None:
+        return
+    size = max(abs(target.mean), target.deviation)
+    answered = max(abs(model.output.min), abs(model.output.max))
+    if size >= _LARGE_TARGET and model.output.finite and answered < size / 100:
+        yield target_not_scaled.finding(
+            f"{begin(target)} is around {size:,.3g}, and the model answers with numbers up to "
+            f"{answered:.2g}: without scaling, it will take very long to reach them, or diverge.",
+            location=at(target),
+        )
+
+
 @rule("T059", "image-mirrored-alone", Severity.ERROR)
 def image_mirrored_alone(observed: Observations) -> Iterator[Finding]:
     """Images are flipped at random, and their masks or boxes are not.
@@ -215,6 +248,7 @@ EXPECTATION_RULES = (
     time_before_rows,
     pretrained_scaling,
     output_cannot_reach_target,
+    target_not_scaled,
     image_mirrored_alone,
     metric_of_scores,
 )

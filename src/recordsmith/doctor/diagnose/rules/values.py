@@ -230,6 +230,32 @@ def empty_one_hot(observed: Observations) -> Iterator[Finding]:
     )
 
 
+@rule("T101", "several-classes-at-once", Severity.ERROR)
+def several_classes_at_once(observed: Observations) -> Iterator[Finding]:
+    """Rows of the target have more than one 1, and the loss takes exactly one class for each row.
+
+    Why it matters:
+        A softmax gives parts of 1: it cannot say "yes" to two classes. `categorical_crossentropy` then pulls both to a
+        half, and rows with three to a third.
+
+    Example:
+        Tags of an article as zeros and ones, with `Dense(n, activation="softmax")` and `categorical_crossentropy`.
+
+    Fix:
+        `Dense(n, activation="sigmoid")` with `binary_crossentropy`: each class is decided on its own.
+    """
+    target, loss = observed.target, observed.model.loss if observed.model is not None else None
+    if target is None or target.one_hot or loss is None or loss.kind != "categorical":
+        return
+    if target.several_rows >= max(2, 0.02 * target.rows):
+        yield several_classes_at_once.finding(
+            f"{target.several_rows} of {count_text(target.rows, 'row')} have more than one 1 in the target, and "
+            f"{loss.name} takes exactly one class for each.",
+            location=at(target),
+            count=target.several_rows,
+        )
+
+
 @rule("T033", "target-among-inputs", Severity.WARNING)
 def target_among_inputs(observed: Observations) -> Iterator[Finding]:
     """An input is the target itself.
@@ -383,6 +409,7 @@ VALUE_RULES = (
     reinterpreted_bytes,
     constant_target,
     empty_one_hot,
+    several_classes_at_once,
     target_among_inputs,
     scales_far_apart,
     same_inputs,

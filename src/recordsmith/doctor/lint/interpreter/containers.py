@@ -21,9 +21,11 @@ from recordsmith.doctor.lint.interpreter.values import (
     options_of,
 )
 
-__all__ = ["TABLE_METHODS", "made_dict", "remove_item", "set_item", "table_method", "zipped"]
+__all__ = ["EMPTY_ARRAYS", "TABLE_METHODS", "made_dict", "remove_item", "set_item", "table_method", "zipped"]
 
 TABLE_METHODS = {"get", "pop", "copy", "update", "setdefault", "clear", "popitem"}
+# Arrays that hold nothing yet: what they are is what is stored in them, `x[i] = image`.
+EMPTY_ARRAYS = {"numpy.zeros", "numpy.empty", "numpy.ndarray", "numpy.zeros_like", "numpy.empty_like", "numpy.ones"}
 _LONGEST = 64
 
 

@@ -30,6 +30,8 @@ _RENAMED = {
     "tensorflow.numpy_function": "tensorflow.py_function",
     "tensorflow.gfile.Glob": "tensorflow.io.gfile.glob",
     "tensorflow.gfile.GFile": "tensorflow.io.gfile.GFile",
+    "tensorflow.gfile.FastGFile": "tensorflow.io.gfile.GFile",
+    "tensorflow.gfile.Open": "tensorflow.io.gfile.GFile",
     "tensorflow.saturate_cast": "tensorflow.cast",
     "tensorflow.to_float": "tensorflow.cast",
     "tensorflow.image.resize_images": "tensorflow.image.resize",

@@ -6,7 +6,7 @@ import ast
 import contextlib
 from collections.abc import Iterator, Sequence
 
-from recordsmith.doctor.lint.interpreter.containers import remove_item, set_item
+from recordsmith.doctor.lint.interpreter.containers import EMPTY_ARRAYS, remove_item, set_item
 from recordsmith.doctor.lint.interpreter.library_names import canonical
 from recordsmith.doctor.lint.interpreter.loops import loop_values, only_tests, role_of_loop
 from recordsmith.doctor.lint.interpreter.machine import Arguments, Machine
@@ -21,6 +21,7 @@ from recordsmith.doctor.lint.interpreter.values import (
     Item,
     Literal,
     Object,
+    Operation,
     Parameter,
     ProgramClass,
     Symbol,
@@ -263,7 +264,7 @@ class Statements(Machine):
             if continues:
                 scope.merge(None, scope.branch(None, holds=True), inner)
 
-    def bind(self, target: ast.expr, value: Value, scope: Scope) -> None:  # noqa: C901, PLR0912 - one for each target
+    def bind(self, target: ast.expr, value: Value, scope: Scope) -> None:  # noqa: C901 - one for each target
         """Assign."""
         match target:
             case ast.Name(id=name):
@@ -293,8 +294,15 @@ class Statements(Machine):
                     self.call(filled, changed, Arguments((value,)), _as_call(target, base))
                 place = self.evaluate(index, scope)
                 set_item(changed, place, value, certain=not self.open_branches)
-                if isinstance(changed, Call):  # a table or an array
-                    self.calls.append(Call(".__setitem__", changed, (place, value), node=target))
+                self._store(changed, place, value, _as_call(target, base))
+
+    def _store(self, base: Value, index: Value, value: Value, node: ast.Call) -> None:
+        """Note what is stored in an array or a table of a library."""
+        for one in options_of(base):
+            if isinstance(one, Call | Item | Operation):
+                self.call(".__setitem__", one, Arguments((index, value)), node)
+            if isinstance(one, Call) and one.name in EMPTY_ARRAYS:
+                one.filled.append(value)
 
     def _unpack(self, targets: list[ast.expr], value: Value, scope: Scope) -> None:
         known = value.members if isinstance(value, Group) else None

@@ -286,6 +286,7 @@ class Call(Value):
         within: the functions that were being followed, outermost first; of a dataset's `map` as "map:name", of a
             `tf.py_function` as "python:name".
         gives: of a pool's `map`: what its function returns.
+        filled: of an array that was made empty: what the program stores in its rows.
         via: the calls of the program's own functions that led here, outermost first; their places say which loops run.
         undecided: the conditions around it, and around what led to it, of which it is not known whether they hold.
 
@@ -302,6 +303,7 @@ class Call(Value):
     gives: Value | None = None
     via: tuple[ast.Call, ...] = ()
     undecided: tuple[ast.If, ...] = ()
+    filled: list[Value] = field(default_factory=list)
 
     def argument(self, position: int | None, *names: str) -> Value | None:
         """Return an argument by its position or its name; None if it was not given, Unknown if that is not sure."""
@@ -331,6 +333,7 @@ class Call(Value):
         yield from self.keywords.values()
         if self.gives is not None:
             yield self.gives
+        yield from self.filled
 
 
 @dataclass(eq=False, slots=True)

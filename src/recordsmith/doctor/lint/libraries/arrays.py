@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 
 from recordsmith.doctor.lint.interpreter.values import Call, Group, Item, Literal, Operation, Slice, Symbol, Value
 
@@ -20,6 +21,9 @@ _FLOAT64 = {
     "numpy.random.random_sample", "numpy.random.standard_normal", "numpy.linspace", "numpy.zeros", "numpy.ones",
     "numpy.empty", "numpy.eye", "numpy.logspace",
 }  # fmt: skip
+_FLOAT_FUNCTION = re.compile(
+    r"numpy\.(sin|cos|tan|tanh|exp|log|log2|log10|log1p|sqrt|mean|std|hypot|arctan2?|sinh|cosh|hanning|interp)"
+)
 _UINT8 = {"cv2.imread", "imageio.imread", "imageio.v2.imread", "imageio.v3.imread", "skimage.io.imread", "cv2.imdecode",
           "matplotlib.image.imread", "tensorflow.io.decode_jpeg", "tensorflow.io.decode_image"}  # fmt: skip
 _SHAPED = {"numpy.zeros", "numpy.ones", "numpy.empty", "numpy.full", "tensorflow.zeros", "tensorflow.ones"}
@@ -81,7 +85,7 @@ def dtype_of(value: Value | None, depth: int = 20) -> str | None:
     return _call_dtype(value, depth)
 
 
-def _call_dtype(call: Call, depth: int) -> str | None:
+def _call_dtype(call: Call, depth: int) -> str | None:  # noqa: PLR0911 - one for each way to make an array
     name = call.name
     if name in (".astype", "tensorflow.cast", "tensorflow.image.convert_image_dtype"):
         return dtype_named(call.argument(0 if name == ".astype" else 1, "dtype"))
@@ -100,6 +104,9 @@ def _call_dtype(call: Call, depth: int) -> str | None:
         return "uint8"
     if name == "numpy.random.randint":
         return "int64"
+    if _FLOAT_FUNCTION.fullmatch(name):
+        inner = dtype_of(call.argument(0), depth - 1)
+        return inner if inner in ("float32", "float64") else "float64" if inner is not None else None
     if name in _KEEPS_DTYPE:
         return dtype_of(call.receiver if name.startswith(".") else call.argument(0), depth - 1)
     return dtype_named(Symbol(name)) if name.startswith("numpy.") else None
@@ -160,6 +167,14 @@ def shape_of(value: Value | None, depth: int = 20) -> tuple[int, ...] | None:  #
         inner = {shape_of(member, depth - 1) if isinstance(member, Group) else () for member in value.members}
         first = inner.pop() if len(inner) == 1 else None
         return (len(value.members), *first) if first is not None else None
+    if (
+        isinstance(value, Item)
+        and not value.attribute
+        and not isinstance(value.index, Slice | Group | Operation | Call)
+    ):
+        whole = shape_of(value.base, depth - 1)  # one row of it
+        named = isinstance(value.index, Literal) and not isinstance(value.index.value, int)
+        return whole[1:] if whole is not None and len(whole) > 1 and not named else None
     if not isinstance(value, Call):
         return None
     name = value.name

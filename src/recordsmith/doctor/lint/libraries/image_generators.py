@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from recordsmith.doctor.lint.interpreter.values import Call, Literal, Value
+from recordsmith.doctor.lint.interpreter.values import Call, Literal, Value, options_of
 
-__all__ = ["Flow", "flow_of"]
+__all__ = ["Flow", "flow_of", "paired_flows"]
 
 _FLOWS = {".flow": None, ".flow_from_directory": 0, ".flow_from_dataframe": 1}
 _RANDOM = (
     "rotation_range", "width_shift_range", "height_shift_range", "brightness_range", "shear_range", "zoom_range",
     "channel_shift_range", "horizontal_flip", "vertical_flip",
 )  # fmt: skip
+
+_NEXT = {"builtins.next", ".next", ".__next__"}
+_LEARNT = ("featurewise_center", "featurewise_std_normalization", "zca_whitening")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +42,12 @@ class Flow:
             if value is not None and name in self.generator.keywords:
                 found.append(name)
         return found
+
+    @property
+    def learns(self) -> list[str]:
+        """The options for which the generator must be fitted to the training images."""
+        given = [(name, self.generator.argument(None, name)) for name in _LEARNT]
+        return [name for name, value in given if isinstance(value, Literal) and value.value]
 
     @property
     def shuffles(self) -> bool | None:
@@ -74,3 +84,21 @@ def flow_of(value: Value | None) -> Flow | None:
     if not isinstance(value, Call) or value.name not in _FLOWS or not isinstance(value.receiver, Call):
         return None
     return Flow(value, value.receiver) if value.receiver.name.endswith(".ImageDataGenerator") else None
+
+
+def paired_flows(calls: Iterable[Call]) -> Iterator[tuple[Call, Flow, Flow]]:
+    """Yield two flows that are zipped, or of which one function takes the next batch in turn, with the call."""
+    taken: dict[tuple[str, ...], list[tuple[Call, Flow]]] = {}
+    for call in calls:
+        if call.name == "builtins.zip":
+            flows = [flow_of(one) for one in call.args]
+            if len(flows) == 2 and flows[0] is not None and flows[1] is not None:
+                yield call, flows[0], flows[1]
+        elif call.name in _NEXT and call.within:
+            for one in options_of(call.receiver or call.argument(0)):
+                flow = flow_of(one)
+                taken.setdefault(call.within, []).extend([] if flow is None else [(call, flow)])
+    for pairs in taken.values():
+        distinct = list({id(flow.call): (call, flow) for call, flow in pairs}.values())
+        if len(distinct) == 2:
+            yield distinct[1][0], distinct[0][1], distinct[1][1]

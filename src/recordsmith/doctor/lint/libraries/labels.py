@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from recordsmith.doctor.lint.interpreter.values import Call, Element, Group, Item, Literal, Slice, Value
+from recordsmith.doctor.lint.interpreter.values import Call, Element, Group, Item, Literal, Operation, Slice, Value
 from recordsmith.doctor.lint.libraries.fitting import split_part
 from recordsmith.doctor.lint.libraries.image_generators import flow_of
 from recordsmith.doctor.lint.libraries.models import CompiledModel
@@ -13,7 +13,7 @@ from recordsmith.doctor.lint.libraries.rows import PERMUTES
 from recordsmith.doctor.lint.libraries.tensorflow.parse_specs import parsed_feature_of
 from recordsmith.doctor.lint.libraries.tensorflow.pipelines import Pipeline
 
-__all__ = ["Labels", "labels_of", "targets_of"]
+__all__ = ["Labels", "labels_of", "plain_labels", "targets_of"]
 
 _ONE_HOT = (
     "tensorflow.one_hot",
@@ -69,7 +69,7 @@ def targets_of(model: CompiledModel) -> Iterator[tuple[Value, Labels | None]]:
         if isinstance(element, Element) and element.of is not None:
             element = element.of
         if isinstance(element, Group) and len(element.members) in (2, 3):
-            target = _plain(element.members[1])
+            target = plain_labels(element.members[1])
             yield target, _of_loader(pipeline, target) or labels_of(target)
     for fit in model.fits:
         flow = flow_of(fit.argument(0, "x"))
@@ -83,7 +83,7 @@ def targets_of(model: CompiledModel) -> Iterator[tuple[Value, Labels | None]]:
                 lowest = None if highest is None else 0
                 yield flow.call, Labels(kind, f"`class_mode={mode!r}`", lowest=lowest, highest=highest)
         elif target_given is not None:
-            target = _plain(target_given)
+            target = plain_labels(target_given)
             yield target, labels_of(target)
 
 
@@ -102,7 +102,7 @@ def _of_loader(pipeline: Pipeline, target: Value) -> Labels | None:
     return None if kind is None else Labels(kind, f"`label_mode={name!r}`{', the default' if mode is None else ''}")
 
 
-def _plain(value: Value) -> Value:
+def plain_labels(value: Value) -> Value:
     """What labels are apart from their dtype, and from which part of them is taken."""
     for _ in range(40):
         part = split_part(value)
@@ -134,11 +134,15 @@ def labels_of(value: Value) -> Labels | None:
     if isinstance(value, Group) and value.is_list:
         return _between(value.members, "a list") if value.members else None
     if not isinstance(value, Call):
-        return None
+        return Labels("several", "a comparison of several columns") if _are_marks(value) else None
     if value.name in _ONE_HOT:
         depth = value.argument(1, "depth", "num_classes")
         size = depth.value if isinstance(depth, Literal) and isinstance(depth.value, int) else None
-        return Labels("one-hot", f"`{value.name.rpartition('.')[2]}`", depth=size)
+        inner = value.argument(0, "indices", "x")
+        numbers = labels_of(plain_labels(inner)) if inner is not None else None
+        lowest, highest = (numbers.lowest, numbers.highest) if numbers is not None else (None, None)
+        made_by = f"`{value.name.rpartition('.')[2]}`"
+        return Labels("one-hot", made_by, depth=size, lowest=lowest, highest=highest)
     if value.name == "pandas.get_dummies":
         return Labels("one-hot", "`get_dummies`")
     if value.name in (".fit_transform", ".transform") and isinstance(value.receiver, Call):
@@ -154,6 +158,13 @@ def labels_of(value: Value) -> Labels | None:
         if len(bounds) == 2 and value.exact:
             return Labels("numbers", f"`{value.name.rpartition('.')[2]}`", lowest=bounds[0], highest=bounds[1] - 1)
     return None
+
+
+def _are_marks(value: Value | None) -> bool:
+    """Several columns of a table of numbers, each compared with a number: any number of them may hold."""
+    compared = isinstance(value, Operation) and value.operator == "compare" and isinstance(value.operands[0], Item)
+    index = value.operands[0].index if compared and isinstance(value, Operation) else None  # type: ignore[attr-defined]
+    return isinstance(index, Group) and len(index.members) == 2 and all(isinstance(one, Slice) for one in index.members)
 
 
 def _between(values: tuple[Value, ...], made_by: str) -> Labels | None:

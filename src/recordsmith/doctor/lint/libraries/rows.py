@@ -19,7 +19,17 @@ from recordsmith.doctor.lint.interpreter.values import (
     walk,
 )
 
-__all__ = ["PERMUTES", "Rows", "bound_key", "is_alike", "own_statistics", "rows_of", "slice_range"]
+__all__ = [
+    "PERMUTES",
+    "Rows",
+    "bound_key",
+    "is_alike",
+    "is_copy_of",
+    "is_same_part",
+    "own_statistics",
+    "rows_of",
+    "slice_range",
+]
 
 PERMUTES = {"numpy.random.permutation", "tensorflow.random.shuffle", "sklearn.utils.shuffle", ".permutation"}
 _KEEPS_FIRST = re.compile(
@@ -27,11 +37,13 @@ _KEEPS_FIRST = re.compile(
     r"|tensorflow\.(cast|constant|convert_to_tensor|expand_dims|squeeze|one_hot)|builtins\.(list|tuple)"
     r"|keras\.utils\.to_categorical|keras\.(preprocessing\.sequence|utils)\.pad_sequences"
     r"|\.(transform|fit_transform|inverse_transform|texts_to_sequences)"
+    r"|numpy\.(flip|fliplr|flipud|rot90|roll|clip|copy)|tensorflow\.image\.(flip|rot90|random|adjust)\w*"
 )
 _KEEPS_RECEIVER = re.compile(
     r"\.(astype|copy|to_numpy|reshape|fillna|toarray|tolist|map|apply|replace|ravel|flatten|squeeze|reset_index|clip)"
 )
 _STATISTIC = re.compile(r"(numpy)?\.(mean|std|min|max|var|amin|amax)")
+_RANDOM = re.compile(r"random|sample|shuffle|choice|permut|integers|normal|uniform")
 _COLUMNS = {"values", "data", "target", "iloc", "loc", "to_numpy"}
 _MOST_STEPS = 60
 
@@ -42,7 +54,8 @@ class Rows:
 
     Attributes:
         origin: what they were read from or made by.
-        orders: the random orders that they were put into, first to last: ("index", its identity) or ("seed", its seed).
+        orders: the random orders that they were put into, first to last: ("index", its identity) or ("seed", its seed);
+            and how they were copied: ("repeat", count) for a, a, b, b and ("tile", count) for a, b, a, b.
         cuts: the slices that were taken of them, first to last; columns do not count.
     """
 
@@ -62,7 +75,7 @@ def rows_of(value: Value, *, through_lists: bool = True) -> Rows:
     orders: list[tuple[str, object]] = []
     cuts: list[Slice] = []
     for _ in range(_MOST_STEPS):
-        inner = _order(value, orders) or _kept(value, cuts)
+        inner = _order(value, orders) or _copied(value, orders) or _kept(value, cuts)
         if inner is None or (isinstance(value, Many) and not through_lists):
             break
         value = inner
@@ -88,6 +101,52 @@ def _order(value: Value, orders: list[tuple[str, object]]) -> Value | None:
     seed = call.argument(None, "seed", "random_state")
     orders.append(("index", id(call)) if seed is None else ("seed", bound_key(seed)))
     return inner
+
+
+def _copied(value: Value, orders: list[tuple[str, object]]) -> Value | None:
+    """What a value was before each of its rows, or all of them in turn, were copied, if they were."""
+    match value:
+        case Call(name="numpy.repeat", args=(inner, count)) | Call(name="numpy.repeat", args=(inner, count, _)):
+            axis = value.argument(2, "axis")
+            if axis is None or (isinstance(axis, Literal) and axis.value == 0):
+                orders.append(("repeat", bound_key(count)))
+                return inner
+        case Call(name="numpy.tile", args=(inner, count)):
+            first = count.members[0] if isinstance(count, Group) and count.members else count
+            orders.append(("tile", bound_key(first)))
+            return inner
+        case Operation(operator="*", operands=(Many() | Group(is_list=True) as inner, Literal(value=int() as times))):
+            orders.append(("tile", times))
+            return inner
+        case Many(over=(inner, Call(name="builtins.range", args=(count,)))):
+            orders.append(("repeat", bound_key(count)))
+            return inner
+    return None
+
+
+def is_copy_of(value: Value, whole: Value) -> bool:
+    """Tell whether a value has a changed copy of every row of another one, as its mirror image has.
+
+    >>> images = Call("numpy.load", None)
+    >>> is_copy_of(Call("numpy.fliplr", None, (images,)), images)
+    True
+    """
+    for _ in range(_MOST_STEPS):
+        cuts: list[Slice] = []
+        column = isinstance(value, Item) and isinstance(value.index, Literal | Group) and not cuts
+        inner = _kept(value, cuts)
+        if inner is None or cuts or (column and isinstance(value, Item) and not _is_whole(value.index)):
+            return False
+        value = inner
+        if value is whole:
+            return True
+    return False
+
+
+def _is_whole(index: Value) -> bool:
+    """All rows, in their order, as of `images[:, :, ::-1]`."""
+    members = index.members if isinstance(index, Group) and not index.is_list else ()
+    return bool(members) and isinstance(members[0], Slice)
 
 
 def _kept(value: Value, cuts: list[Slice]) -> Value | None:
@@ -129,8 +188,24 @@ def own_statistics(value: Value) -> Operation | None:
     statistics = [one for one in walk(right, 40) if isinstance(one, Call) and _STATISTIC.fullmatch(one.name)]
     if not statistics or isinstance(inner, Literal):
         return None
-    of_itself = all(is_alike(one.receiver or one.argument(0), inner) for one in statistics)
+    measured = [one.receiver or one.argument(0) for one in statistics]
+    of_itself = all(is_same_part(one, inner) or is_alike(one, inner) for one in measured)
     return value if of_itself else None
+
+
+def is_same_part(first: Value | None, second: Value) -> bool:
+    """Tell whether two values are one value, or the same rows or columns of it.
+
+    >>> table = Call("pandas.read_csv", None)
+    >>> is_same_part(Item(table, Literal("age")), Item(table, Literal("age")))
+    True
+    """
+    if first is second:
+        return True
+    if not isinstance(first, Item) or not isinstance(second, Item) or first.attribute != second.attribute:
+        return False
+    same_index = first.index is second.index or is_alike(first.index, second.index)
+    return same_index and is_same_part(first.base, second.base)
 
 
 def bound_key(value: Value | None) -> object:
@@ -152,6 +227,8 @@ def is_alike(first: Value | None, second: Value | None, depth: int = 12) -> bool
         return bool(first.value == second.value)
     if isinstance(first, Call) and isinstance(second, Call) and first.name != second.name:
         return False
+    if isinstance(first, Call) and _RANDOM.search(first.name):
+        return False  # drawn twice
     if isinstance(first, Slice) and isinstance(second, Slice):
         return all(is_alike(getattr(first, end), getattr(second, end), depth - 1) for end in ("lower", "upper"))
     parts = [list(one.parts()) for one in (first, second)]

@@ -24,6 +24,7 @@ from recordsmith.doctor.lint.libraries.arrays import dtype_named
 from recordsmith.doctor.lint.libraries.fitting import split_part
 from recordsmith.doctor.lint.libraries.image_generators import Flow, flow_of
 from recordsmith.doctor.lint.libraries.keras_sequences import BATCHES
+from recordsmith.doctor.lint.libraries.rows import bound_key
 from recordsmith.doctor.lint.libraries.scaled_numbers import Scaling
 from recordsmith.doctor.lint.libraries.tensorflow.pipelines import Pipeline
 from recordsmith.doctor.lint.libraries.torch.scaled_pixels import torch_scaling
@@ -33,6 +34,7 @@ __all__ = ["Scaling", "is_decoder", "scaling_of"]
 _DECODER = re.compile(r"tensorflow\.io\.decode_(jpeg|png|image|bmp|gif|webp)")
 _KEEPS_FIRST = re.compile(
     r"tensorflow\.(cast|reshape|ensure_shape|identity|squeeze|expand_dims|transpose|convert_to_tensor|constant|stack)"
+    r"|tensorflow\.clip_by_value|numpy\.clip"
     r"|tensorflow\.image\.(resize\w*|(stateless_)?random_\w+|flip\w*|rot90|central_crop|crop\w*|pad\w*|adjust_\w+"
     r"|transpose|grayscale_to_rgb|rgb_to_grayscale)"
     r"|numpy\.(array|asarray|expand_dims|squeeze|reshape|stack|vstack|float32|float64|ascontiguousarray|copy)"
@@ -50,6 +52,8 @@ _ARRAY_READERS = re.compile(r"keras\.datasets\.\w+\.load_data|sklearn\.datasets\
 _PREPROCESS = re.compile(r"keras\.applications\.(\w+)\.preprocess_input")
 _TO_ONE = re.compile(r"mobilenet(_v2)?|inception\w*|xception|resnet_v2|nasnet")
 _AS_IT_IS = re.compile(r"efficientnet\w*|convnext|mobilenet_v3|regnet|resnet_rs")
+# What scikit-image makes of bytes: numbers from 0 to 1, unless it is told to keep the range.
+_TO_SHARES = re.compile(r"skimage\.(transform\.(resize|rescale|rotate)|color\.rgb2gray|(util\.)?img_as_float(32)?)")
 _STATISTIC = re.compile(r"(numpy|tensorflow(\.math)?|\.)\.?(reduce_)?(mean|std|var|variance|max|min|amax|moments)")
 _MOST_STEPS = 60
 
@@ -72,7 +76,7 @@ def scaling_of(value: Value | None, depth: int = _MOST_STEPS) -> Scaling | None:
         return _of_pipeline(pipelines[0], depth) if len(pipelines) == 1 else None
     match value:
         case Call():
-            return _of_call(value, depth)
+            return scaling_of(value.filled[0], depth - 1) if _is_filled(value) else _of_call(value, depth)
         case Operation():
             return _of_operation(value, depth)
         case Element(kind="image", of=Call(name=name)) if name.startswith("torchvision.datasets."):
@@ -150,7 +154,7 @@ def _inner(value: Value | None, depth: int, root: Scaling | None) -> Scaling | N
     return scaling_of(value, depth - 1) if root is None else _from_root(value, root, depth - 1)
 
 
-def _of_call(call: Call, depth: int, root: Scaling | None = None) -> Scaling | None:  # noqa: C901, PLR0911 - one for each library
+def _of_call(call: Call, depth: int, root: Scaling | None = None) -> Scaling | None:  # noqa: C901, PLR0911, PLR0912 - one for each library
     name = call.name
     if _DECODER.fullmatch(name):
         channels = call.argument(1, "channels")
@@ -183,6 +187,8 @@ def _of_call(call: Call, depth: int, root: Scaling | None = None) -> Scaling | N
     of_torch = torch_scaling(call, lambda value: _inner(value, depth, root))
     if of_torch is not None:
         return of_torch
+    if _TO_SHARES.fullmatch(name):
+        return _as_shares(call, _inner(call.argument(0), depth, root))
     if name == "()":
         return _layer(call.receiver, _inner(call.argument(0), depth, root))
     if _KEEPS_FIRST.fullmatch(name):
@@ -194,6 +200,19 @@ def _of_call(call: Call, depth: int, root: Scaling | None = None) -> Scaling | N
             return replace(found, channels="")
         return found
     return None
+
+
+def _is_filled(call: Call) -> bool:
+    """An array whose rows are stored one by one, all made in the same way."""
+    return bool(call.filled) and all(type(one) is type(call.filled[0]) for one in call.filled)
+
+
+def _as_shares(call: Call, found: Scaling | None) -> Scaling | None:
+    """Bytes become numbers from 0 to 1; what has been scaled already stays as it is."""
+    kept = call.argument(None, "preserve_range")
+    if found is None or (isinstance(kept, Literal) and kept.value):
+        return found
+    return found.times(1 / 255) if found.root == "image" and found.factor == 1 else found
 
 
 def _converted(call: Call, found: Scaling | None) -> Scaling | None:
@@ -280,7 +299,7 @@ def _of_operation(value: Operation, depth: int, root: Scaling | None = None) -> 
     return found.times(1.0, number if value.operator == "+" else -number)
 
 
-def _of_item(value: Item, depth: int) -> Scaling | None:
+def _of_item(value: Item, depth: int) -> Scaling | None:  # noqa: PLR0911 - one for each way to take a part
     if isinstance(value.index, Item) and _is_fold(value.index):
         whole = scaling_of(value.base, depth - 1)
         return Scaling(("split", id(value.base)), steps=whole.steps if whole is not None else ())
@@ -305,6 +324,13 @@ def _of_item(value: Item, depth: int) -> Scaling | None:
         if table is None or not isinstance(table.root, tuple) or table.root[0] != "array":
             return None
         return replace(table, root=(*table.root, value.index.value))
+    if isinstance(value.index, Group) and value.index.is_list:
+        table, names = scaling_of(base, depth - 1), tuple(bound_key(one) for one in value.index.members)
+        if table is None or not isinstance(table.root, tuple) or not all(isinstance(one, str) for one in names):
+            return None
+        return replace(table, root=(*table.root, names))
+    if isinstance(value.index, Operation) and value.index.operator == "compare":
+        return scaling_of(base, depth - 1)  # some of its rows
     row = isinstance(value.index, Literal) and isinstance(value.index.value, int)
     if isinstance(value.index, Slice) or _adds_axis(value.index) or row:
         return scaling_of(base, depth - 1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
@@ -16,6 +17,10 @@ _LISTS = {
     "float_list": "tensorflow.train.FloatList",
     "int64_list": "tensorflow.train.Int64List",
 }
+_SAME_BYTES = {"tensorflow.compat.as_bytes", "builtins.bytes"}
+_ENCODER = re.compile(r"tensorflow\.io\.encode_(jpeg|png)")
+_OPENS = {"builtins.open", "tensorflow.io.gfile.GFile", ".open"}
+_IMAGE_FILE = re.compile(r"\.(jpe?g|png|bmp|gif|webp)\b", re.IGNORECASE)
 _KINDS = {"bytes_list": "bytes", "float_list": "float", "int64_list": "int64"}
 
 
@@ -43,17 +48,58 @@ class WrittenFeature:
         return None
 
     @property
+    def raw_array(self) -> Value | None:
+        """The array whose bytes are written by tobytes."""
+        one = _unwrapped(self.single)
+        known = isinstance(one, Call) and one.name in (".tobytes", ".tostring")
+        return one.receiver if isinstance(one, Call) and known and not _is_encoded(one.receiver) else None
+
+    @property
     def raw_dtype(self) -> str | None:
         """Of an array that is written by tobytes: its dtype, where the source says it."""
-        one = self.single
-        if isinstance(one, Call) and one.name in (".tobytes", ".tostring"):
-            return dtype_of(one.receiver)
-        return None
+        return dtype_of(self.raw_array)
 
     @property
     def is_serialized_tensor(self) -> bool:
         """It is written by tf.io.serialize_tensor."""
         return any(isinstance(one, Call) and one.name == "tensorflow.io.serialize_tensor" for one in walk(self.single))
+
+    @property
+    def is_encoded_image(self) -> bool:
+        """It is an image file as it is on disk, or what an encoder of images made."""
+        one = _unwrapped(self.single)
+        if isinstance(one, Call) and one.name in (".tobytes", ".tostring"):
+            return _is_encoded(one.receiver)
+        return _is_encoded(one) or (_is_file_content(one) and _IMAGE_FILE.search(_words(one)) is not None)
+
+
+def _unwrapped(value: Value | None) -> Value | None:
+    """Bytes without what only makes sure that they are bytes."""
+    while isinstance(value, Call) and (value.name in _SAME_BYTES or value.name == ".numpy"):
+        value = value.receiver if value.name == ".numpy" else value.argument(0)
+    return value
+
+
+def _is_encoded(value: Value | None) -> bool:
+    """What an encoder of images made: of OpenCV, a pair of a flag and the bytes."""
+    value = value.base if isinstance(value, Item) else value
+    value = _unwrapped(value)
+    return isinstance(value, Call) and (value.name == "cv2.imencode" or bool(_ENCODER.fullmatch(value.name)))
+
+
+def _is_file_content(value: Value | None) -> bool:
+    """The bytes of a file as they are: of `open(path, "rb").read()` and its sisters."""
+    if not isinstance(value, Call):
+        return False
+    if value.name in ("tensorflow.io.read_file", ".read_bytes"):
+        return True
+    opened = value.receiver if value.name == ".read" and not value.args else None
+    return isinstance(opened, Call) and opened.name in _OPENS
+
+
+def _words(value: Value | None) -> str:
+    """The texts that a value was made from: the pattern and the suffix of a file's path."""
+    return " ".join(one.value for one in walk(value, 100) if isinstance(one, Literal) and isinstance(one.value, str))
 
 
 @dataclass(frozen=True, slots=True)

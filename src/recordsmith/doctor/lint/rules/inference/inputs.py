@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import ast
 import math
 import re
 from collections.abc import Iterator
 
-from recordsmith.doctor.lint.interpreter.values import Call, Group, Literal, Operation, Value, walk
+from recordsmith.doctor.lint.interpreter.values import Call, Group, Item, Literal, Operation, Parameter, Value, walk
 from recordsmith.doctor.lint.libraries.fitting import ModelUse, model_uses, split_part
+from recordsmith.doctor.lint.libraries.image_generators import flow_of
 from recordsmith.doctor.lint.libraries.scaling import Scaling, scaling_of
 from recordsmith.doctor.lint.program import Program
 from recordsmith.rules import Finding, Severity, rule
@@ -80,6 +82,31 @@ def scaled_differently(program: Program) -> Iterator[Finding]:
                 f"Training data and {_WORDS[use.role]} are scaled differently: training data is {trained.words}, and "
                 f"this is {other.words}.",
                 evidence={"training": trained.words, use.role: other.words},
+            )
+    yield from _standardised_differently(program)
+
+
+def _standardised_differently(program: Program) -> Iterator[Finding]:
+    """Images that a fitted ImageDataGenerator standardises in training, and that come as they are afterwards."""
+    fitted = {id(one.receiver) for one in program.calls if one.name == ".fit"}
+    uses = list(model_uses(program.calls))
+    for use in uses:
+        flows = [flow_of(one.inputs) for one in uses if one.role == "training" and one.model is use.model]
+        trained = flows[0] if flows else None
+        if use.role == "training" or trained is None or not trained.learns or id(trained.generator) not in fitted:
+            continue
+        flow = flow_of(use.inputs)
+        plain = flow is None and not any(
+            isinstance(one, Call) and one.name == ".standardize" for one in walk(use.inputs, 60)
+        )
+        known = plain and isinstance(use.inputs, Item | Operation | Call) and scaling_of(use.inputs) is not None
+        if known or (flow is not None and flow.generator.exact and not flow.learns):
+            yield program.finding(
+                scaled_differently,
+                use.call.expression,
+                f"Training data and {_WORDS[use.role]} are scaled differently: the generator of the training data has "
+                f"`{trained.learns[0]}`, and this data is not standardised.",
+                advice="Give the other generator the same options, and fit it on the training images too.",
             )
 
 
@@ -235,12 +262,21 @@ def image_without_batch(program: Program) -> Iterator[Finding]:
         Add the dimension: `model.predict(image[None])`, or `np.expand_dims(image, 0)`.
     """
     for use in model_uses(program.calls):
-        if use.role == "prediction" and use.call.name == ".predict" and _is_one_image(use.inputs):
+        if use.role == "prediction" and use.call.name == ".predict" and _is_model(use) and _is_one_image(use.inputs):
             yield program.finding(
                 image_without_batch,
                 use.call.expression,
                 "`predict` takes a batch and is given a single image: its rows are taken for the examples.",
             )
+
+
+def _is_model(use: ModelUse) -> bool:
+    """It is a model of Keras, or something that is called one: a class of the program may take single images."""
+    if isinstance(use.model, Call) and use.model.name.startswith(("keras.", "tensorflow.")):
+        return True
+    node = use.call.expression.func
+    name = ast.unparse(node.value).rpartition(".")[2] if isinstance(node, ast.Attribute) else ""
+    return isinstance(use.model, Parameter) and "model" in name.lower()
 
 
 def _is_one_image(value: Value | None) -> bool:

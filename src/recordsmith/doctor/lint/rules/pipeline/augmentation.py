@@ -6,10 +6,11 @@ import ast
 from collections.abc import Iterator
 
 from recordsmith.doctor.lint.edits import move_stage
-from recordsmith.doctor.lint.interpreter.values import Call, Literal, walk
+from recordsmith.doctor.lint.interpreter.values import Call, Element, Group, Item, Literal, Value, walk
 from recordsmith.doctor.lint.libraries.fitting import model_uses
 from recordsmith.doctor.lint.libraries.image_generators import Flow, flow_of
 from recordsmith.doctor.lint.libraries.randomness import random_changes
+from recordsmith.doctor.lint.libraries.rows import bound_key
 from recordsmith.doctor.lint.libraries.tensorflow.pipelines import Pipeline
 from recordsmith.doctor.lint.program import Program
 from recordsmith.doctor.lint.rules.torch.splits import augmented_in_torch
@@ -83,7 +84,7 @@ def augmented_validation(program: Program) -> Iterator[Finding]:
     for pipeline in program.finished:
         if not program.is_for_testing(pipeline) or program.roles(pipeline) == {"prediction"}:
             continue
-        if any("tta" in name.lower() for name in pipeline.all_names):
+        if any("tta" in name.lower() for name in pipeline.all_names) or _are_views(pipeline.element):
             continue
         found = list(random_changes(pipeline.element, certain=True))
         if found and all(_is_random(one) for one in program.variants(pipeline)):
@@ -109,6 +110,16 @@ def augmented_validation(program: Program) -> Iterator[Finding]:
             if is_split
             else "",
         )
+
+
+def _are_views(element: Value) -> bool:
+    """Two random versions of one image, which a model learns to tell from those of others."""
+    members = element.members if isinstance(element, Group) else ()
+    if len(members) < 2 or not all(any(random_changes(one, certain=True)) for one in members[:2]):
+        return False
+    leaves = [{id(one) for one in walk(member) if isinstance(one, Element)} for member in members[:2]]
+    items = [{bound_key(one.index) for one in walk(member) if isinstance(one, Item)} for member in members[:2]]
+    return bool(leaves[0]) and leaves[0] == leaves[1] and items[0] == items[1]
 
 
 def _is_random(pipeline: Pipeline) -> bool:

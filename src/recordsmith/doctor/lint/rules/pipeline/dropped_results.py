@@ -17,10 +17,15 @@ _RETURNS_NEW = re.compile(
     r"tensorflow\.(cast|reshape|expand_dims|squeeze|transpose|clip_by_value|random\.shuffle)"
     r"|tensorflow\.image\.((stateless_)?random_\w+|resize\w*|flip\w*|adjust_\w+|convert_image_dtype|rot90|\w*crop\w*)"
     r"|numpy\.(expand_dims|reshape|transpose|flip|fliplr|flipud|squeeze|roll|rot90|random\.permutation)"
+    r"|numpy\.(append|concatenate|vstack|hstack|stack|delete|clip)|tensorflow\.(concat|stack)"
     r"|sklearn\.utils\.shuffle|keras\.utils\.to_categorical|cv2\.(resize|cvtColor|flip|GaussianBlur)"
+    r"|keras\.random\.shuffle|jax\.random\.permutation|keras\.(preprocessing\.sequence|utils)\.pad_sequences"
 )
 _OF_ARRAYS = {".astype", ".reshape"}
-_OF_TABLES = {".drop", ".dropna", ".fillna", ".drop_duplicates", ".rename", ".reset_index", ".sample", ".replace"}
+_OF_TABLES = {
+    ".drop", ".dropna", ".fillna", ".drop_duplicates", ".rename", ".reset_index", ".sample", ".replace",
+    ".sort_values", ".sort_index", ".set_index", ".ffill", ".bfill",
+}  # fmt: skip
 _PURE_MODULES = ("np.", "numpy.", "tf.", "len", "int", "float", "range", "list", "zip", "sorted", "tuple", "min", "max")
 _CHANGES = re.compile(r"shuffle|seed|save|write|print|assign|put|fill|copyto|summary|assert|debugging")
 
@@ -38,7 +43,8 @@ def dropped_results(program: Program) -> Iterator[tuple[ast.Call, str, list[Edit
         into = call.name.startswith("cv2.") and (len(call.args) > 2 or "dst" in call.keywords)
         if into:
             continue  # the result is written into an array that is given
-        if _RETURNS_NEW.fullmatch(call.name) or call.name in _OF_ARRAYS or _is_table_method(call):
+        known = _RETURNS_NEW.fullmatch(call.name) and "out" not in call.keywords
+        if known or (call.name in _OF_ARRAYS and not call.keywords) or _is_table_method(call) or _is_transform(call):
             seen.add(id(call.node))
             random = "random" in call.name or "shuffle" in call.name or "permutation" in call.name
             message = f"`{name}` returns a new value, which is not used here: the line has no effect."
@@ -80,6 +86,15 @@ def _is_table_method(call: Call) -> bool:
         return False
     share = call.argument(None, "frac")
     return call.name != ".sample" or (isinstance(share, Literal) and share.value == 1)
+
+
+def _is_transform(call: Call) -> bool:
+    """`scaler.transform(x)`: unlike `fit_transform`, it learns nothing and only returns the new values."""
+    maker = call.receiver
+    while isinstance(maker, Call) and maker.name == ".fit":
+        maker = maker.receiver
+    of_scaler = isinstance(maker, Call) and maker.name.startswith(("sklearn.preprocessing.", "sklearn.decomposition."))
+    return call.name == ".transform" and of_scaler
 
 
 def _is_table(value: Value | None) -> bool:

@@ -319,6 +319,11 @@ def small_shuffle_buffer(program: Program) -> Iterator[Finding]:
             yield from _small(program, pipeline, shuffle, size)
 
 
+def _is_in_memory(pipeline: Pipeline) -> bool:
+    """It is made of arrays or lists of the program, which may have been mixed before."""
+    return all(one.source.kind in ("slices", "zip") for one in pipeline.origins())
+
+
 def _small(program: Program, pipeline: Pipeline, shuffle: Stage, size: int) -> Iterator[Finding]:
     if any(one.is_batch for one in pipeline.stages[: pipeline.stages.index(shuffle)]) or pipeline.source.batches:
         return
@@ -349,7 +354,7 @@ def _small(program: Program, pipeline: Pipeline, shuffle: Stage, size: int) -> I
             small_shuffle_buffer,
             node,
             f"A shuffle buffer of {size} {mixes}: the order stays nearly that of the data.",
-            severity=None if tiny and not _is_setting(shuffle) else Severity.INFO,
+            severity=None if tiny and not _is_setting(shuffle) and not _is_in_memory(pipeline) else Severity.INFO,
             evidence={"buffer": size},
         )
     elif size < _MODEST and pipeline.source.kind == "tfrecord" and rows is None:

@@ -115,8 +115,18 @@ def shuffled_without_its_partner(program: Program) -> Iterator[tuple[ast.Call, s
             others = {other for pair in pairs if name in pair for other in pair} - {name}
             changed = {_attribute(node) for method in methods if method.name != "__init__" for node in _stored(method)}
             apart = sorted(others - shuffles.keys() - changed)
+            together = sorted(others & shuffles.keys())
             if apart:
                 yield call, name, apart[0]
+            elif together and name < together[0] and not _is_seeded(call):
+                yield shuffles[together[0]], together[0], name
+
+
+def _is_seeded(call: ast.AST) -> bool:
+    """The method that shuffles sets a seed, or a state, again before the second shuffle."""
+    while not isinstance(call, ast.FunctionDef):
+        call = getattr(call, "parent", ast.parse("def none(): pass").body[0])
+    return any(isinstance(one, ast.Attribute) and one.attr in ("seed", "set_state") for one in ast.walk(call))
 
 
 def _attribute(node: ast.AST) -> str:

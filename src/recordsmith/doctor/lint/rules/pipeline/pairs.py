@@ -6,7 +6,17 @@ import ast
 import re
 from collections.abc import Iterator
 
-from recordsmith.doctor.lint.interpreter.values import Call, Element, Group, Item, Literal, Table, Value, walk
+from recordsmith.doctor.lint.interpreter.values import (
+    Call,
+    Element,
+    Group,
+    Item,
+    Literal,
+    Operation,
+    Table,
+    Value,
+    walk,
+)
 from recordsmith.doctor.lint.libraries.rows import rows_of
 from recordsmith.doctor.lint.libraries.tensorflow.pipelines import Pipeline, Stage
 from recordsmith.doctor.lint.program import Program
@@ -70,7 +80,7 @@ def shuffled_apart(program: Program) -> Iterator[Finding]:
         yield program.finding(
             shuffled_apart,
             shuffle,
-            f"`self.{name}` is shuffled and `self.{other}`, which `__getitem__` pairs with it by position, is not: the "
+            f"`self.{name}` is shuffled by itself, and `__getitem__` pairs it with `self.{other}` by position: the "
             "labels no longer belong to their examples.",
             advice="Shuffle one list of indices, and take both by it.",
         )
@@ -140,17 +150,29 @@ def _arrays_ordered_apart(program: Program) -> Iterator[Finding]:
     """Two arrays of which one was put into a random order, or both into different ones, and then paired by position."""
     for call in program.calls:
         members = _paired(call)
-        if len(members) != 2 or not all(isinstance(member, Call | Item) for member in members):
+        if len(members) != 2 or not all(isinstance(member, Call | Item | Operation) for member in members):
             continue
         first, second = (rows_of(member) for member in members)
-        if call.name not in _ZIPS and not (_is_read(first.origin) and _is_read(second.origin)):
-            continue
         kinds = {kind for kind, _ in (*first.orders, *second.orders)}
+        if kinds == {"repeat", "tile"} and len(first.orders) == len(second.orders) == 1:
+            yield program.finding(
+                shuffled_apart,
+                call.expression,
+                "One of these two has every row several times in succession (a, a, b, b), and the other is repeated as "
+                "a whole (a, b, a, b): the labels no longer belong to their examples.",
+                advice="Copy both in the same way: `np.repeat` for both, or `np.tile` for both.",
+            )
+            continue
+        if kinds & {"repeat", "tile"} or (
+            call.name not in _ZIPS and not (_is_read(first.origin) and _is_read(second.origin))
+        ):
+            continue
         related = any(one is second.origin for one in walk(members[0])) or any(
             one is first.origin for one in walk(members[1])
         )
         alike = first.origin is second.origin or not related
-        if first.orders != second.orders and alike and "seed" not in kinds:
+        certain = "seed" not in kinds or (not (first.orders and second.orders) and first.origin is second.origin)
+        if first.orders != second.orders and alike and certain:
             yield program.finding(
                 shuffled_apart,
                 call.expression,

@@ -7,9 +7,20 @@ import re
 from collections.abc import Iterator
 
 from recordsmith.doctor.lint.interpreter.loops import pipelines_in
-from recordsmith.doctor.lint.interpreter.values import Call, Group, Item, Literal, Operation, Slice, Value, walk
+from recordsmith.doctor.lint.interpreter.values import (
+    Call,
+    Group,
+    Item,
+    Literal,
+    Many,
+    Operation,
+    Slice,
+    Unknown,
+    Value,
+    walk,
+)
 from recordsmith.doctor.lint.libraries.fitting import model_of, split_part
-from recordsmith.doctor.lint.libraries.rows import own_statistics, rows_of
+from recordsmith.doctor.lint.libraries.rows import is_alike, is_copy_of, own_statistics, rows_of
 from recordsmith.doctor.lint.program import Program
 from recordsmith.doctor.lint.rules.torch_data.statistics import fitted_before_torch_split
 from recordsmith.rules import Finding, Severity, rule
@@ -123,16 +134,24 @@ def _holds_turned_copies(group: Group) -> bool:
 
 
 def _adds_copies(join: Call) -> bool:
-    """`np.concatenate([x, x[y == 1]])`: all rows, and some of them again; `pd.concat([x, x])`: all of them again."""
-    members = list(_flat(join.argument(0)))
-    if join.name == ".append" and join.receiver is not None and members:
-        return members[0] is join.receiver  # of a table; a list appends in place
-    if len({id(one) for one in members}) < len(members) and not any(isinstance(one, Literal) for one in members):
-        return join.name != "numpy.hstack"  # which adds columns
-    return any(
+    """`np.concatenate([x, x[y == 1]])`: all rows, and some of them again, or all, as they are or changed."""
+    first = join.argument(0)
+    axis = join.argument(1 if join.name != "numpy.append" else 2, "axis")
+    if join.name == "numpy.hstack" or (isinstance(axis, Literal) and axis.value not in (0, "index", "rows")):
+        return False
+    if isinstance(first, Operation) and first.operator == "*":  # pd.concat([df] * 5)
+        return any(isinstance(one, Literal) and isinstance(one.value, int) and one.value > 1 for one in first.operands)
+    members = list(_flat(first))
+    if join.name in (".append", "numpy.append", ".concatenate"):
+        members += [one for one in (join.receiver, *join.args[1:2]) if one is not None]
+    if any(
         isinstance(one, Item) and isinstance(one.index, Operation) and any(one.base is other for other in members)
         for one in members
-    )
+    ):
+        return True
+    rows = [one for one in members if isinstance(one, Call | Item | Operation | Many)]
+    same = len({id(one) for one in rows}) < len(rows)
+    return same or any(is_copy_of(one, other) for one in rows for other in rows if one is not other)
 
 
 def _flat(value: Value | None) -> Iterator[Value]:
@@ -180,6 +199,7 @@ def fitted_on_test_data(program: Program) -> Iterator[Finding]:
     }
     yield from _cut_afterwards(program)
     yield from fitted_before_torch_split(program, fitted_on_test_data)
+    yield from _stored_before(program)
     for call in program.calls:
         if _CROSS_VALIDATES.fullmatch(call.name):
             yield from _selected_before(program, call)
@@ -205,20 +225,31 @@ def fitted_on_test_data(program: Program) -> Iterator[Finding]:
 
 def _cut_afterwards(program: Program) -> Iterator[Finding]:
     """What was fitted on all rows is cut into training and test rows afterwards: `x[:n]` and `x[n:]`."""
-    begins: dict[tuple[int, object], Value] = {}
+    seen: dict[tuple[int, object], set[bool]] = {}
     reported: set[int] = set()
+    stored = [
+        (call, table, learnt)
+        for call in program.calls
+        if call.name == ".__setitem__" and call.receiver is not None
+        if (learnt := _learnt_from(call.args[1], table := _table_of(call.receiver))) is not None
+    ]
     for item in program.items:
         index = item.index if isinstance(item, Item) else None
         index = index.members[0] if isinstance(index, Group) and index.members else index
         if not isinstance(item, Item) or not isinstance(index, Slice):
             continue
-        fitted = item.base if _is_fitting(item.base) else _scaled_by_itself(item.base)
+        base = _plain_table(item.base)
+        fitted = base if _is_fitting(base) or _is_fitted_alike(base) else _scaled_by_itself(item.base)
+        fitted = fitted or _stored_earlier(stored, item)
         if fitted is None or fitted.node is None:
             continue
         lower = None if isinstance(index.lower, Literal) and index.lower.value in (0, None) else index.lower
-        if lower is None and index.upper is not None:
-            begins[id(item.base), _bound(index.upper)] = item
-        elif lower is not None and (id(item.base), _bound(lower)) in begins and id(fitted.node) not in reported:
+        cut = lower or index.upper
+        if cut is None:
+            continue
+        sides = seen.setdefault((id(_table_of(item.base)), _bound(cut)), set())
+        sides.add(lower is None)
+        if len(sides) == 2 and id(fitted.node) not in reported:
             reported.add(id(fitted.node))
             what = f"`{_name(fitted)}` is fitted on" if isinstance(fitted, Call) else "This takes the statistics of"
             yield program.finding(
@@ -227,6 +258,84 @@ def _cut_afterwards(program: Program) -> Iterator[Finding]:
                 f"{what} all the data before it is cut into training and test data: the score will promise too much.",
                 severity=_harmless(program, fitted) if isinstance(fitted, Call) else None,
             )
+
+
+def _plain_table(value: Value) -> Value:
+    """The array that a table was made from, where `table.iloc[...]` is taken of it."""
+    value = _table_of(value)
+    while isinstance(value, Call) and value.name in ("pandas.DataFrame", ".astype", "numpy.array") and value.exact:
+        value = (value.receiver if value.name == ".astype" else value.argument(0, "data")) or Unknown()
+    return value
+
+
+def _is_fitted_alike(value: Value) -> bool:
+    """`MinMaxScaler().fit(table).transform(table)`, where both are written in the same way."""
+    maker = value.receiver if isinstance(value, Call) and value.name == ".transform" and value.args else None
+    if not isinstance(value, Call) or not isinstance(maker, Call) or maker.name != ".fit" or not maker.args:
+        return False
+    return _is_fitting(maker, also_adapt=True) and is_alike(maker.args[0], value.args[0])
+
+
+def _stored_earlier(stored: list[tuple[Call, Value, Value]], item: Item) -> Value | None:
+    """What scaled columns of a table in place, above the place that takes a slice of its rows."""
+    line = getattr(item.node, "lineno", 0)
+    base = _table_of(item.base)
+    return next((learnt for call, table, learnt in stored if table is base and call.expression.lineno < line), None)
+
+
+def _stored_before(program: Program) -> Iterator[Finding]:
+    """Columns that were scaled in place, `df[c] = scaler.fit_transform(df[c])`, before the table is split."""
+    scaled: dict[int, tuple[Call, Value]] = {}
+    reported: set[int] = set()
+    for call in program.calls:
+        if call.name == ".__setitem__" and call.receiver is not None:
+            table = _table_of(call.receiver)
+            learnt = _learnt_from(call.args[1], table)
+            if learnt is not None:
+                scaled.setdefault(id(table), (call, learnt))
+        for whole in _split_tables(call) if scaled else ():
+            store, learnt = next((scaled[id(one)] for one in walk(whole, 60) if id(one) in scaled), (None, None))
+            if store is None or learnt is None or id(store.node) in reported or split_part(store.receiver) is not None:
+                continue
+            reported.add(id(store.node))
+            what = f"`{_name(learnt)}` is fitted on" if isinstance(learnt, Call) else "This takes the statistics of"
+            yield program.finding(
+                fitted_on_test_data,
+                learnt.node or store.expression,
+                f"{what} all rows of the table before it is split, the test rows included: the score will promise too "
+                "much.",
+                severity=_harmless(program, learnt) if isinstance(learnt, Call) else None,
+            )
+
+
+def _table_of(value: Value) -> Value:
+    """The table of `table.loc[...]` and `table.iloc[...]`."""
+    return value.base if isinstance(value, Item) and value.attribute else value
+
+
+def _learnt_from(value: Value, table: Value) -> Value | None:
+    """The scaler's fit, or the statistics, that a column got its new values from, where they are of the same table."""
+    for one in walk(value, 20):
+        learnt = own_statistics(one)
+        if learnt is not None and any(part is table for part in walk(learnt, 30)):
+            read = any(isinstance(part, Call) and _TABLES.fullmatch(part.name) for part in walk(table, 200))
+            return learnt if read else None
+        if isinstance(one, Call) and one.name == ".fit_transform" and isinstance(one.receiver, Call) and one.args:
+            of_table = any(part is table for part in walk(one.args[0], 10))
+            return one if of_table and _FITTED.fullmatch(one.receiver.name) else None
+    return None
+
+
+def _split_tables(call: Call) -> Iterator[Value]:
+    """The tables whose rows a call divides into training and test rows."""
+    if call.name.endswith("train_test_split"):
+        yield from call.args
+    elif (
+        call.name == ".drop" and call.receiver is not None and call.args
+    ):  # train = df.sample(...), df.drop(train.index)
+        match call.args[0]:
+            case Item(base=Call(name=".sample"), index=Literal(value="index")):
+                yield call.receiver
 
 
 def _scaled_by_itself(value: Value) -> Value | None:

@@ -17,6 +17,7 @@ _PIXELS = re.compile(
     r"|\.(convert|resize|crop|copy|reshape)|imageio\.(v2\.|v3\.)?imread|tensorflow\.io\.decode_(jpeg|png|image|bmp)"
     r"|numpy\.(flip|fliplr|flipud|rot90|squeeze|expand_dims)"
 )
+_FAR = 16  # what is added to bytes that are pixels, not class numbers
 _READS = re.compile(r"cv2\.(imread|imdecode)|PIL\.Image\.open|imageio\..*imread|tensorflow\.io\.decode_\w+")
 
 
@@ -57,7 +58,11 @@ def _wraps(value: Value) -> str | None:
     pixels = [_is_pixels(one) for one in value.operands]
     if value.operator in ("-", "+") and all(pixels) and left is not right:
         return f"Two images are {'added' if value.operator == '+' else 'subtracted'}."
+    if isinstance(right, Call) and right.name == "numpy.uint8" and right.args:
+        right = right.args[0]
     number = right.value if isinstance(right, Literal) else None
+    large = isinstance(number, int) and abs(number) >= _FAR and value.operator in ("+", "-")
+    pixels[0] |= large and isinstance(left, Call) and left.name == ".astype" and dtype_of(left) == "uint8"
     if not pixels[0] or not isinstance(number, int) or isinstance(number, bool):
         return None
     if value.operator == "*" and number > 1:

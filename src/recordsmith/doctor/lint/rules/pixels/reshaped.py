@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from recordsmith.doctor.lint.interpreter.values import Call, Group, Item, Literal, Value
+from recordsmith.doctor.lint.interpreter.values import Call, Group, Item, Literal, Many, Value
+from recordsmith.doctor.lint.libraries.image_shapes import array_shape
 from recordsmith.doctor.lint.libraries.rows import bound_key
 from recordsmith.doctor.lint.libraries.scaling import scaling_of
 from recordsmith.doctor.lint.program import Program
@@ -36,6 +37,7 @@ def axes_moved_by_reshape(program: Program) -> Iterator[Finding]:
         array, sizes = _reshape(call)
         if array is None:
             continue
+        yield from _rows_multiplied(program, call, array, sizes)
         order = _own_axes(array, sizes) or _known_axes(array, sizes)
         if order is not None:
             yield program.finding(
@@ -44,6 +46,24 @@ def axes_moved_by_reshape(program: Program) -> Iterator[Finding]:
                 f"`reshape` does not move axes: the values stay in their order and are mixed up. To swap the axes, use "
                 f"`transpose({', '.join(map(str, order))})`.",
             )
+
+
+def _rows_multiplied(program: Program, call: Call, array: Value, sizes: tuple[Value, ...]) -> Iterator[Finding]:
+    """Images in colour that are reshaped to grey ones: each becomes several rows of mixed pixels."""
+    while isinstance(array, Call) and array.name in _KEEPS_SHAPE:
+        array = (array.receiver if array.name.startswith(".") else array.argument(0)) or array
+    image = array_shape(array.member) if isinstance(array, Many) else None
+    after = [one.value if isinstance(one, Literal) else None for one in sizes]
+    if image is None or len(image) != 3 or len(after) != 4 or after[0] != -1 or None in after[1:]:
+        return
+    if image[2] != after[3] and [*image[:2], after[3]] == after[1:]:
+        yield program.finding(
+            axes_moved_by_reshape,
+            call.expression,
+            f"Each image has {image[2]} channels and is reshaped to {after[3]}: `reshape` makes {image[2]} rows of "
+            "mixed pixels out of each image, and labels no longer fit.",
+            advice='Convert to grey: `image.convert("L")`, `cv2.cvtColor(image, cv2.COLOR_BGR2GRAY)`.',
+        )
 
 
 def _reshape(call: Call) -> tuple[Value | None, tuple[Value, ...]]:

@@ -135,6 +135,10 @@ def _number_name(statement: ast.AST) -> str | None:
 def _appends_to_labels(loop: ast.For, number: str) -> bool:
     for node in ast.walk(loop):
         match node:
+            case ast.Call(func=ast.Attribute(attr="append"), args=[ast.Tuple(elts=[_, ast.Name(id=given)])]) if (
+                given == number  # a file and its number
+            ):
+                return True
             case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="append"), args=[ast.Name(id=given)]) if (
                 given == number
                 and (name.lower().startswith("y") or "label" in name.lower() or "target" in name.lower())

@@ -6,7 +6,7 @@ import ast
 import re
 from collections.abc import Iterator
 
-from recordsmith.doctor.lint.interpreter.values import Call, Group, Item, Literal, Value, walk
+from recordsmith.doctor.lint.interpreter.values import Call, Group, Item, Literal, Slice, Value, walk
 from recordsmith.doctor.lint.libraries.rows import rows_of
 from recordsmith.doctor.lint.program import Program
 from recordsmith.doctor.lint.rules.torch.rows import pairs_in_datasets
@@ -21,6 +21,8 @@ _BELONGS = re.compile(
     r"label|target|mask|annot|truth|class|caption|segment|depth|noisy|clean|(^|[_/ ])(y|gt|seg|hr|lr|xml|json)",
     re.IGNORECASE,
 )
+_SORTERS = {"builtins.sorted", "natsort.natsorted", "natsort.os_sorted", "numpy.sort"}
+_MOST_VALUES = 400
 _PAIRS = {"builtins.zip", "tensorflow.data.Dataset.from_tensor_slices"}
 
 
@@ -66,6 +68,8 @@ def labels_beside_unsorted_files(program: Program) -> Iterator[Finding]:
                 severity=None if _are_labelled(call, members) else Severity.WARNING,
             )
             break
+    yield from _given_to_a_loader(program, sorted_in_place)
+    yield from _numbered_by_ranges(program, sorted_in_place)
     for listing in _paired_in_loops(program, sorted_in_place):
         yield program.finding(
             labels_beside_unsorted_files,
@@ -82,6 +86,85 @@ def labels_beside_unsorted_files(program: Program) -> Iterator[Finding]:
             f"`self.{name}` with `self.{other}` by position: examples get the labels of others.",
             corrected=_sorted(program, listing),
         )
+
+
+def _given_to_a_loader(program: Program, sorted_in_place: set[int]) -> Iterator[Finding]:
+    """`image_dataset_from_directory(labels=...)` takes the files sorted by their paths, and the labels as they come."""
+    for call in program.calls:
+        labels = call.argument(1, "labels") if call.name.endswith("_dataset_from_directory") else None
+        if labels is None or isinstance(labels, Literal) or id(labels) in sorted_in_place:
+            continue
+        listing = next(_listed(labels, sorted_in_place), None)
+        table = next((one for one in walk(labels, 60) if isinstance(one, Call) and one.name == "pandas.read_csv"), None)
+        if listing is not None and id(listing) not in sorted_in_place:
+            yield program.finding(
+                labels_beside_unsorted_files,
+                listing.expression,
+                f"`{call.name.rpartition('.')[2]}` takes the files sorted by their paths, and these labels are in the "
+                "order of an unsorted listing: examples get the labels of others.",
+                corrected=_sorted(program, listing) if listing.name != "os.walk" else None,
+            )
+        elif table is not None and not _is_sorted(labels):
+            yield program.finding(
+                labels_beside_unsorted_files,
+                call.expression,
+                f"`{call.name.rpartition('.')[2]}` takes the files sorted by their paths, and these labels are in the "
+                "order of a table that nothing here sorts: examples may get the labels of others.",
+                advice="Sort the table by its file names first: `table.sort_values('file')`.",
+                severity=Severity.WARNING,
+            )
+
+
+def _is_sorted(value: Value) -> bool:
+    names = [one.name for one in walk(value, 200) if isinstance(one, Call)]
+    return any(name in (".sort_values", ".sort_index", ".set_index", ".merge", ".reindex") for name in names)
+
+
+def _listed(value: Value, sorted_in_place: set[int]) -> Iterator[Call]:
+    """The unsorted listings that loops over, to make a value, one row for each file."""
+    waiting, seen = [value], set[int]()
+    while waiting and len(seen) < _MOST_VALUES:
+        one = waiting.pop(0)
+        is_sorted = isinstance(one, Call) and one.name in _SORTERS
+        if id(one) in seen or is_sorted or id(one) in sorted_in_place:
+            continue
+        seen.add(id(one))
+        if isinstance(one, Call) and (one.name in LISTINGS or one.name == "os.walk"):
+            yield one
+        waiting.extend(one.parts())
+
+
+def _numbered_by_ranges(program: Program, sorted_in_place: set[int]) -> Iterator[Finding]:
+    """Labels that are given to ranges of rows, `labels[0:202] = 0`, where the rows come from unsorted folders."""
+    ranges: dict[int, set[object]] = {}
+    for call in program.calls:
+        match call:
+            case Call(name=".__setitem__", args=(Slice(), Literal(value=number))) if call.receiver is not None:
+                ranges.setdefault(id(call.receiver), set()).add(number)
+    for call in program.calls:
+        members = list(call.args[:2]) if call.name == ".fit" or call.name.endswith(".train_test_split") else []
+        if len(members) < 2:
+            continue
+        labels = rows_of(members[1])
+        if len(ranges.get(id(labels.origin), ())) < 2 or rows_of(members[0]).orders != labels.orders:
+            continue
+        listings = _listed(rows_of(members[0]).origin, sorted_in_place)
+        listing = next((one for one in listings if not _is_inside_another(one)), None)
+        if listing is not None:
+            yield program.finding(
+                labels_beside_unsorted_files,
+                listing.expression,
+                f"`{program.text(listing.expression)}` lists files in no certain order, and the labels are given to "
+                "ranges of rows, as if the order were known: examples get the labels of others.",
+                corrected=_sorted(program, listing),
+            )
+            return
+
+
+def _is_inside_another(listing: Call) -> bool:
+    """It lists a folder that another listing found: the rows of a folder belong to one class, in any order."""
+    inside = [one for part in listing.parts() for one in walk(part, 200)]
+    return any(isinstance(one, Call) and one.name in LISTINGS for one in inside)
 
 
 def _are_labelled(call: Call, members: list[Value]) -> bool:

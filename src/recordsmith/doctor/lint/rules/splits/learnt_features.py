@@ -213,6 +213,10 @@ def target_among_features(program: Program) -> Iterator[Finding]:
         for call in program.calls
         if call.name == "torch.utils.data.TensorDataset" and len(call.args) == 2 and call.node is not None
     ]
+    for call in program.calls:
+        match call:
+            case Call(name="tensorflow.data.Dataset.from_tensor_slices", args=(Group(members=(inputs, target)), *_)):
+                pairs.append((call, inputs, target))
     yield from _copied_inputs(program)
     if not pairs:
         return
@@ -224,7 +228,8 @@ def target_among_features(program: Program) -> Iterator[Finding]:
         for target in node.targets
         if isinstance(target, ast.Subscript)
     }
-    for call, inputs, target in pairs:
+    for call, inputs, given in pairs:
+        target = _column_of(given)
         if (number := _column_number(target, inputs)) is not None:
             yield program.finding(
                 target_among_features,
@@ -275,6 +280,17 @@ def _untyped(value: Value) -> Value:
             case _:
                 return value
     return value
+
+
+def _column_of(target: Value) -> Value:
+    """The column that labels are, apart from their form: `df["y"].values.astype("float32")`."""
+    while True:
+        if isinstance(target, Call) and target.name in _SAME_ROWS and target.receiver is not None:
+            target = target.receiver
+        elif isinstance(target, Item) and target.attribute and bound_key(target.index) == "values":
+            target = target.base
+        else:
+            return target
 
 
 def _is_made_with(inputs: Value, target: Value) -> bool:
@@ -361,7 +377,7 @@ def _holds(inputs: Value, column: str, frame: Value) -> bool:
             if given is None or len(names) != len(dropped) or column in names:
                 return False
             inputs = inputs.receiver
-        elif isinstance(inputs, Call) and inputs.name in (*_SAME_FRAME, ".to_numpy") and inputs.receiver is not None:
+        elif isinstance(inputs, Call) and inputs.name in (*_SAME_FRAME, *_SAME_ROWS) and inputs.receiver is not None:
             inputs = inputs.receiver
         else:
             return False

@@ -22,6 +22,7 @@ _LATER = re.compile(
     r"(y|target|label|next|future|tomorrow)(_?(y|price|close|value|return|target)s?)?", re.IGNORECASE
 )  # names of what is to be forecast
 # Sets of scikit-learn that come one class after the other.
+_TIME = r"""parse_dates|to_datetime|DatetimeIndex|date_range|timeseries_dataset|["'](date|time|timestamp)["']"""
 _SORTED_SETS = ("sklearn.datasets.load_iris", "sklearn.datasets.load_wine")
 _KEEPS = {".astype", ".reshape", "numpy.array", "numpy.asarray", "keras.utils.to_categorical", "numpy.expand_dims"}
 
@@ -51,6 +52,18 @@ def validation_split_of_sorted_data(program: Program) -> Iterator[Finding]:
                 use.call.expression,
                 "The labels are sorted by class, and `validation_split` takes the last part of the data: validation "
                 "sees only the last class, and training little or nothing of it.",
+            )
+    for call in program.calls:
+        shuffle = call.argument(None, "shuffle") if call.name.endswith("train_test_split") else None
+        others = [one for one in program.calls if one is not call]
+        in_order = isinstance(shuffle, Literal) and shuffle.value is False and len(call.args) == 2
+        if in_order and _is_sorted(call.args[1]) and not shuffles_values(call.args[1], others):
+            yield program.finding(
+                validation_split_of_sorted_data,
+                call.expression,
+                "The labels are sorted by class, and without a shuffle the test data is the last part: it has only the "
+                "last class, of which training sees little or nothing.",
+                advice="Leave out `shuffle=False`, and use `stratify=y`.",
             )
     yield from _unshuffled_folders(program)
 
@@ -172,6 +185,7 @@ def _is_windows(value: Value) -> bool:
     """A list of slices of one series or image, each begun a little later than the one before."""
     members = value.members if isinstance(value, Group) and value.grown else ()
     members = (value.member,) if isinstance(value, Many) else members
+    members = tuple(value.filled) if isinstance(value, Call) and value.filled else members
     return len(members) == 1 and _window(members[0]) is not None
 
 
@@ -299,4 +313,45 @@ def _same(first: ast.expr, second: ast.expr) -> bool:
     return ast.unparse(first) == ast.unparse(second)
 
 
-ORDERED_RULES = [validation_split_of_sorted_data, windows_split_at_random, target_inside_window]
+@rule("P290", "filled-from-the-future", Severity.WARNING)
+def filled_from_the_future(program: Program) -> Iterator[Finding]:
+    """Gaps in a time series are filled with later values before the rows are cut by time.
+
+    Why it matters:
+        `bfill` puts the next known value into a gap. A row of the training data then holds what was measured later,
+        and the last rows before the cut hold values of the test data: the score is too good.
+
+    Example:
+        `df = df.bfill()`, then `train, test = df[:cut], df[cut:]`.
+
+    Fix:
+        Fill with earlier values, `df.ffill()`, or fill after the cut.
+    """
+    if not program.mentions(_TIME):
+        return
+    for call in program.calls:
+        method = call.argument(1, "method") if call.name == ".fillna" else None
+        backwards = isinstance(method, Literal) and method.value in ("bfill", "backfill")
+        if not backwards and call.name not in (".bfill", ".backfill"):
+            continue
+        cuts = [item for item in program.items if isinstance(item, Item) and isinstance(item.index, Slice)]
+        bases = [(item.index, walk(item.base, 60)) for item in cuts]
+        taken = [index for index, parts in bases if any(one is call for one in parts)]
+        ends = any(isinstance(one, Slice) and one.lower is None and one.upper is not None for one in taken)
+        begins = any(isinstance(one, Slice) and one.lower is not None for one in taken)
+        if ends and begins:
+            yield program.finding(
+                filled_from_the_future,
+                call.expression,
+                "Gaps are filled with later values before the rows are cut by time: training rows hold what was "
+                "measured later.",
+                advice="Fill with earlier values: `ffill()`.",
+            )
+
+
+ORDERED_RULES = [
+    filled_from_the_future,
+    validation_split_of_sorted_data,
+    windows_split_at_random,
+    target_inside_window,
+]

@@ -10,7 +10,7 @@ from recordsmith.doctor.lint.edits import Edit
 from recordsmith.doctor.lint.interpreter.loops import pipelines_in
 from recordsmith.doctor.lint.interpreter.values import Call, Group, Item, Literal, Unknown, Value, walk
 from recordsmith.doctor.lint.libraries.fitting import ModelUse, model_uses, split_part
-from recordsmith.doctor.lint.libraries.rows import bound_key, is_alike, rows_of, slice_range
+from recordsmith.doctor.lint.libraries.rows import bound_key, is_alike, is_same_part, rows_of, slice_range
 from recordsmith.doctor.lint.libraries.tensorflow.pipelines import Pipeline
 from recordsmith.doctor.lint.program import Program
 from recordsmith.rules import Finding, Severity, rule
@@ -63,8 +63,11 @@ def _tested_on_training_data(program: Program, uses: list[ModelUse]) -> Iterator
         name = node.id if isinstance(node, ast.Name) else ""
         if use.role == "training" or not re.search(r"(^|_)test(ing)?(_|$)", name, re.IGNORECASE):
             continue
-        trained = [one.inputs for one in uses if one.role == "training" and one.model is use.model]
-        if any(one is use.inputs or (_is_stored(one) and is_alike(one, use.inputs)) for one in trained):
+        fits = [one for one in uses if one.role == "training" and one.model is use.model]
+        if any(getattr(one.call.expression.args[0], "id", "") == name for one in fits if one.call.expression.args):
+            continue  # trained on by this very name: made-up data, to show how something works
+        trained = [one.inputs for one in fits]
+        if any(is_same_part(one, use.inputs) or (_is_stored(one) and is_alike(one, use.inputs)) for one in trained):
             yield program.finding(
                 validated_on_training_data,
                 use.call.expression,

@@ -257,7 +257,11 @@ def _replaces(statement: ast.stmt, names: set[str]) -> str | None:
     for name in names:
         if target.startswith(f"{name}.") and re.search(r"(^|\.)nn\.[A-Z]\w+$|^(Linear|Conv2d|Sequential)$", made):
             return f"`{target}` is replaced after the optimizer was made: the new layer is never trained."
-        if target == name and name not in uses and re.fullmatch(r"[A-Z]\w*|\w+\.[A-Z]\w*|models\.\w+", made):
+        if (
+            target == name
+            and name not in uses
+            and re.fullmatch(r"[A-Z]\w*|(?!keras|tf)\w+\.[A-Z]\w*|models\.\w+", made)
+        ):
             return f"`{name}` is made anew after the optimizer was made: the optimizer still changes the old one."
     return None
 

@@ -281,46 +281,4 @@ def groups_split_apart(program: Program) -> Iterator[Finding]:
             return
 
 
-@rule("P180", "repeated-in-two-orders", Severity.ERROR)
-def repeated_in_two_orders(program: Program) -> Iterator[Finding]:
-    """Inputs are repeated one by one, and their labels as a whole, or the other way round.
-
-    Why it matters:
-        `np.repeat` gives a, a, b, b and `np.tile` gives a, b, a, b. Paired by position, most inputs get the labels of
-        others, and nothing can be learnt from them.
-
-    Example:
-        `TensorDataset(torch.tensor(np.repeat(x, 4, axis=0)), torch.tensor(np.tile(y, 4)))`
-
-    Fix:
-        Use the same function for both.
-    """
-    for call in program.calls:
-        if (
-            call.name not in ("torch.utils.data.TensorDataset", "builtins.zip")
-            or len(call.args) < 2
-            or call.node is None
-        ):
-            continue
-        orders = {_repetition(one) for one in call.args} - {None}
-        if len(orders) > 1:
-            yield program.finding(
-                repeated_in_two_orders,
-                call.expression,
-                "Some of these are repeated one by one (`repeat`) and some as a whole (`tile`): by position, they no "
-                "longer belong together.",
-            )
-            return
-
-
-def _repetition(value: Value) -> str | None:
-    """How the rows of a value were repeated; None if they were not."""
-    for one in walk(value, 30):
-        if isinstance(one, Call) and one.name in ("numpy.repeat", "torch.repeat_interleave", ".repeat_interleave"):
-            return "one by one"
-        if isinstance(one, Call) and one.name in ("numpy.tile", "torch.tile"):
-            return "as a whole"
-    return None
-
-
-COPY_RULES = [versions_split_apart, cut_from_two_orders, groups_split_apart, repeated_in_two_orders]
+COPY_RULES = [versions_split_apart, cut_from_two_orders, groups_split_apart]

@@ -19,7 +19,7 @@ from recordsmith.doctor.lint.interpreter.values import (
     Value,
     walk,
 )
-from recordsmith.doctor.lint.libraries.image_generators import flow_of
+from recordsmith.doctor.lint.libraries.image_generators import paired_flows
 from recordsmith.doctor.lint.libraries.randomness import draws
 from recordsmith.doctor.lint.libraries.tensorflow.pipelines import Pipeline, Stage
 from recordsmith.doctor.lint.program import Program
@@ -38,7 +38,7 @@ _PASSES = {
 _MOVES = re.compile(r"tensorflow\.image\.(stateless_)?random_(flip_\w+|crop)")
 _TURNS = re.compile(r"tensorflow\.image\.(flip_\w+|rot90|transpose|crop_to_bounding_box|central_crop)")
 _MOVING_LAYER = re.compile(r"keras\.layers\.Random(Flip|Rotation|Crop|Translation|Zoom)")
-_MASK = re.compile(r"mask|segment|annot|(^|_)seg(_|$)|label_?map", re.IGNORECASE)
+_MASK = re.compile(r"mask|segment|annot|truth|(^|_)seg(_|$)|label_?map", re.IGNORECASE)
 _BOXES = re.compile(r"^[xy](min|max)|(^|[_/])(bbox\w*|box(es)?|[xy](min|max)|keypoints?)($|[_/])", re.IGNORECASE)
 _SAME_SIZE = re.compile(
     r"tensorflow\.image\.(random_flip_\w+|random_(brightness|contrast|hue|saturation)|adjust_\w+)|tensorflow\.clip_by_value"
@@ -228,7 +228,7 @@ def _apart(moved: Call, image: Value, other: Value) -> str | None:
     if any(one is moved for one in walk(other)) or _shared_draws(image, other):
         return None
     again = _moves(other)
-    if again and (_same_draw(moved, again[0]) or not _is_mask(again[0], other)):
+    if again and (_same_draw(moved, again[0]) or not (_is_mask(again[0], other) or _is_other_file(again[0], moved))):
         return None
     if again:
         return f"`{name}` is drawn twice, once for the image and once for its mask: they are moved differently."
@@ -238,6 +238,15 @@ def _apart(moved: Call, image: Value, other: Value) -> str | None:
     places = [one for one in parts if isinstance(one, Item) and isinstance(one.index, Literal)]
     boxes = any(_BOXES.search(str(one.index.value)) for one in places if isinstance(one.index, Literal))
     return f"`{name}` moves the image and not its boxes: they no longer fit together." if boxes else None
+
+
+def _is_other_file(moved: Call, image: Call) -> bool:
+    """One function moves two images that were decoded from two files: a pair, and not two views of one image."""
+    decoded = [
+        {id(one) for one in walk(call) if isinstance(one, Call) and _DECODER.fullmatch(one.name)}
+        for call in (moved, image)
+    ]
+    return moved.within == image.within and all(decoded) and not decoded[0] & decoded[1]
 
 
 def _is_mask(moved: Call, value: Value) -> bool:
@@ -267,12 +276,12 @@ def _same_draw(first: Call, second: Call) -> bool:
 
 def _generators_apart(program: Program) -> Iterator[Finding]:
     """Images and masks from two ImageDataGenerators without one seed for both."""
-    for call in program.calls:
-        flows = [flow_of(one) for one in call.args] if call.name == "builtins.zip" else []
-        if len(flows) != 2 or flows[0] is None or flows[1] is None:
+    for call, *flows in paired_flows(program.calls):
+        named = [program.text(flow.call.expression) for flow in flows] + [program.text(call.expression)]
+        if call.name != "builtins.zip" and not any(_MASK.search(text) for text in named):
             continue
-        seeds = [flow.option("seed") for flow in flows if flow is not None]
-        draws = any(flow.augments_by or flow.shuffles for flow in flows if flow is not None)
+        seeds = [flow.option("seed") for flow in flows]
+        draws = any(flow.augments_by or flow.shuffles for flow in flows)
         known = [one.value for one in seeds if isinstance(one, Literal)]
         if draws and (None in seeds or (len(known) == 2 and known[0] != known[1])):
             yield program.finding(

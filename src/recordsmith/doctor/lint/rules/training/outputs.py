@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 
 from recordsmith.doctor.lint.edits import Edit
 from recordsmith.doctor.lint.interpreter.values import Call, Group, Item, Literal, Many, Operation, Slice, Value, walk
+from recordsmith.doctor.lint.libraries.labels import labels_of, plain_labels
 from recordsmith.doctor.lint.libraries.models import CompiledModel, layers_of
 from recordsmith.doctor.lint.libraries.rows import rows_of
 from recordsmith.doctor.lint.program import Program
+from recordsmith.doctor.lint.rules.training.ranges import model_inputs
 from recordsmith.rules import Finding, Severity, rule
 
 __all__ = ["OUTPUT_RULES"]
@@ -63,6 +66,17 @@ def output_against_loss(program: Program) -> Iterator[Finding]:
         yield program.finding(output_against_loss, model.last.expression, f"{found}.", severity=severity)
     yield from _limited_numbers(program)
     yield from _other_length(program)
+    for call in program.calls:
+        given = call.argument(1, "y_pred", "output")
+        softmaxed = re.fullmatch(r"keras\.(losses|backend|metrics)\.(sparse_)?categorical_crossentropy", call.name)
+        if softmaxed and isinstance(given, Call) and re.fullmatch(r"tensorflow\.(nn\.|math\.)?sigmoid", given.name):
+            yield program.finding(
+                output_against_loss,
+                given.expression,
+                "The scores of the classes go through a sigmoid, and this loss expects a softmax over them.",
+                advice="Use `tf.nn.softmax`, or give the raw scores and `from_logits=True`.",
+                severity=Severity.WARNING,
+            )
 
 
 def _is_trained(model: CompiledModel) -> bool:
@@ -247,6 +261,7 @@ def embedding_too_small(program: Program) -> Iterator[Finding]:
     Fix:
         `Embedding(len(tokenizer.word_index) + 1, 64)`
     """
+    yield from _ids_beyond(program)
     for call in program.calls:
         rows = call.argument(0, "input_dim")
         if (
@@ -266,6 +281,25 @@ def embedding_too_small(program: Program) -> Iterator[Finding]:
                 edits=[Edit(end, end, " + 1")],
                 certain=isinstance(getattr(rows.node, "parent", None), ast.Call | ast.keyword),
             )
+
+
+def _ids_beyond(program: Program) -> Iterator[Finding]:
+    """Ids whose range the source says, for an embedding with fewer rows."""
+    for model in program.models:
+        layer = next((one for one in model.layers or () if one.name == "keras.layers.Embedding"), None)
+        given = None if layer is None else layer.argument(0, "input_dim")
+        rows = given.value if isinstance(given, Literal) and isinstance(given.value, int) else None
+        for value in model_inputs(model) if rows is not None else ():
+            ids = labels_of(plain_labels(value))
+            if ids is None or ids.highest is None or layer is None or rows is None:
+                continue
+            if ids.highest >= rows:
+                yield program.finding(
+                    embedding_too_small,
+                    layer.expression,
+                    f"The ids go up to {ids.highest}, and this embedding has {rows} rows, for 0 to {rows - 1}.",
+                    advice=f"Give it {ids.highest + 1} rows.",
+                )
 
 
 def _is_word_count(value: Value | None) -> bool:

@@ -6,9 +6,10 @@ import math
 import re
 from collections.abc import Iterable, Iterator
 
+from recordsmith.doctor.lint.interpreter.containers import EMPTY_ARRAYS
 from recordsmith.doctor.lint.interpreter.loops import pipelines_in
 from recordsmith.doctor.lint.interpreter.values import Call, Element, Group, Literal, Operation, Symbol, Value, walk
-from recordsmith.doctor.lint.libraries.arrays import dtype_named
+from recordsmith.doctor.lint.libraries.arrays import dtype_named, dtype_of
 from recordsmith.doctor.lint.libraries.image_generators import flow_of
 from recordsmith.doctor.lint.libraries.models import CompiledModel, layers_of
 from recordsmith.doctor.lint.libraries.scaling import scaling_of
@@ -20,7 +21,7 @@ __all__ = ["RANGE_RULES", "first_member", "is_whole_numbers", "model_inputs", "s
 
 _DECODER = re.compile(r"tensorflow\.io\.decode_(jpeg|png|image|bmp|gif|webp)")
 _KEEPS_RANGE = re.compile(
-    r"tensorflow\.(cast|reshape|ensure_shape|identity|squeeze|expand_dims|transpose)"
+    r"tensorflow\.(cast|reshape|ensure_shape|identity|squeeze|expand_dims|transpose|clip_by_value)"
     r"|tensorflow\.image\.(resize\w*|random_flip\w*|flip\w*|rot90|random_crop|central_crop|crop\w*|pad\w*|transpose"
     r"|grayscale_to_rgb|rgb_to_grayscale|random_(hue|saturation|contrast|brightness)|adjust_\w+)"
 )
@@ -306,6 +307,7 @@ def scaled_pixels_made_whole(program: Program) -> Iterator[Finding]:
                 "`//` drops the fraction: pixels divided by 255 become 0, only pure white becomes 1, and images are "
                 "black.",
             )
+    yield from _stored_as_whole(program)
     for call in program.calls:
         if call.name != "tensorflow.cast":
             continue
@@ -317,6 +319,23 @@ def scaled_pixels_made_whole(program: Program) -> Iterator[Finding]:
                 call.expression,
                 f"Pixels that {scaled} has brought to 0..1 are cast to {dtype}: all of them become 0, and images "
                 "black.",
+            )
+
+
+def _stored_as_whole(program: Program) -> Iterator[Finding]:
+    """`x = np.zeros(shape, dtype="uint8")`, then `x[i] = image / 255`: the array keeps whole numbers only."""
+    for call in program.calls:
+        if call.name != ".__setitem__" or not isinstance(call.receiver, Call) or call.receiver.name not in EMPTY_ARRAYS:
+            continue
+        dtype, found = dtype_of(call.receiver) or "", scaling_of(call.args[1])
+        shares = found is not None and found.root == "image" and not found.steps and 0 < found.factor <= 1 / 127
+        if dtype.startswith(("int", "uint")) and shares:
+            yield program.finding(
+                scaled_pixels_made_whole,
+                call.expression,
+                f"Pixels between 0 and 1 are stored in an array of {dtype}, which keeps whole numbers only: nearly all "
+                "become 0, and images are black.",
+                advice="Make the array of floats: `np.zeros(shape, dtype=np.float32)`; or keep the range of 0..255.",
             )
 
 

@@ -16,6 +16,8 @@ from recordsmith.rules import Finding, Severity, rule
 __all__ = ["STEP_RULES"]
 
 _FINITE = {"tfrecord", "lines", "fixed", "slices", "tensors", "files", "directory", "tfds", "range"}
+_REPEATS_BY_DEFAULT = re.compile(r"tensorflow\.data\.experimental\.make_(csv|batched_features)_dataset")
+_KEEPS_END = {"map", "batch", "padded_batch", "shuffle", "prefetch", "cache", "with_options", "unbatch"}
 _ADAPTIVE = re.compile(r"keras\.optimizers\.(Adam|AdamW|Nadam|RMSprop|Adamax)")
 _OPTIMIZER = re.compile(r"keras\.optimizers\.[A-Z]\w+|tensorflow\.optimizers\.[A-Z]\w+")
 _LARGEST_RATE = 1.0
@@ -70,7 +72,8 @@ def _is_even(stage: Stage) -> bool:
 def _ends(pipeline: Pipeline) -> bool:
     """It is of a known and finite kind, and nothing in it repeats."""
     return all(one.source.kind in _FINITE | {"zip", "mixed"} for one in pipeline.origins()) and not any(
-        stage.name in ("repeat", "apply", "from_generator") for stage in pipeline.all_stages()
+        stage.name in ("apply", "from_generator") or (stage.name == "repeat" and stage.constant(0, "count") != 1)
+        for stage in pipeline.all_stages()
     )
 
 
@@ -82,6 +85,56 @@ def _is_whole_epoch(call: Call, steps: Value) -> bool:
     if any(isinstance(one, Call) and one.name in ("builtins.len", "math.ceil") for one in walk(steps)):
         return True
     return isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div | ast.FloorDiv)
+
+
+@rule("P287", "endless-without-steps", Severity.ERROR)
+def endless_without_steps(program: Program) -> Iterator[Finding]:
+    """A dataset that repeats without end is given to `fit`, which is not told how many steps an epoch has.
+
+    Why it matters:
+        The first epoch never ends: nothing is validated and nothing is saved. Keras 2 refuses it with an error.
+
+    Example:
+        `model.fit(dataset.repeat().batch(32), epochs=10)`
+
+    Fix:
+        Leave out `repeat()`, which `fit` does not need; or give `steps_per_epoch`, and `validation_steps` for
+        validation data that repeats.
+    """
+    for model in program.models:
+        for fit in model.fits:
+            for name, steps in (("x", "steps_per_epoch"), ("validation_data", "validation_steps")):
+                pipelines = pipelines_in(fit.argument(0 if name == "x" else None, name))
+                given = fit.argument(None, steps)
+                open_end = given is None or (isinstance(given, Literal) and given.value is None)
+                if not pipelines or not open_end or not fit.exact or not all(map(_is_endless, pipelines)):
+                    continue
+                yield program.finding(
+                    endless_without_steps,
+                    fit.expression,
+                    f"{program.name_of(pipelines[0])} repeats without end, and `{steps}` is not given: the first epoch "
+                    "never ends.",
+                    advice=f"Leave out `repeat()`, or give `{steps}`.",
+                )
+
+
+def _is_endless(pipeline: Pipeline) -> bool:
+    """It is repeated without a count, and nothing takes a part of that."""
+    source = pipeline.source.call
+    endless = (
+        source is not None
+        and _REPEATS_BY_DEFAULT.fullmatch(source.name) is not None
+        and (source.exact and source.argument(None, "num_epochs") is None)
+    )
+    for stage in pipeline.all_stages():
+        count = stage.call.argument(0, "count")
+        if stage.name == "repeat":
+            endless |= stage.call.exact and (
+                count is None or (isinstance(count, Literal) and count.value in (None, -1))
+            )
+        elif stage.name not in _KEEPS_END:
+            return False
+    return endless
 
 
 @rule("P232", "unfrozen-without-compile", Severity.WARNING)
@@ -319,6 +372,7 @@ def monitor_in_wrong_direction(program: Program) -> Iterator[Finding]:
 
 STEP_RULES = [
     steps_without_repeat,
+    endless_without_steps,
     unfrozen_without_compile,
     everything_frozen,
     optimizer_made_in_loop,

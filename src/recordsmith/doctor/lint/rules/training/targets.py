@@ -170,6 +170,14 @@ def _beyond(model: CompiledModel, labels: Labels | None) -> str | None:
         return None
     if labels.kind == "one-hot" and labels.depth not in (None, model.units) and model.loss == "categorical":
         return f"Labels are one-hot with {labels.depth} classes, but the last layer has {model.units} units."
+    if labels.kind == "one-hot" and labels.depth is not None and labels.highest is not None:
+        beyond = labels.highest >= labels.depth
+        return (
+            f"The labels go from {labels.lowest} to {labels.highest}, and {labels.made_by} makes {labels.depth} "
+            f"classes of them, 0 to {labels.depth - 1}: the others become rows of zeros."
+            if beyond
+            else None
+        )
     if labels.lowest is None or labels.highest is None or model.loss == "categorical":
         return None
     wanted = max(model.units, 2) - 1

@@ -1,0 +1,16 @@
+# cause: P291
+import pandas as pd
+import tensorflow as tf
+from PIL import Image
+
+
+def floats(values):
+    return tf.train.Feature(float_list=tf.train.FloatList(value=values))
+
+
+with tf.io.TFRecordWriter("boxes.tfrecord") as writer:
+    for name, rows in pd.read_csv("boxes.csv").groupby("file"):
+        height, width = Image.open(name).size
+        feature = {"image/object/bbox/xmin": floats([row["xmin"] / width for _, row in rows.iterrows()]),
+                   "image/object/bbox/ymin": floats([row["ymin"] / height for _, row in rows.iterrows()])}
+        writer.write(tf.train.Example(features=tf.train.Features(feature=feature)).SerializeToString())

@@ -66,7 +66,7 @@ class Waiting(data.Dataset):  # type: ignore[misc,name-defined] # PyTorch has no
 
 def test_the_line_is_named_at_which_a_worker_waits() -> None:
     loader = data.DataLoader(Waiting(), batch_size=8, num_workers=2)
-    found = rs.diagnose(loader, progress=False, time_limit=4).findings[0]
+    found = rs.diagnose(loader, progress=False, time_limit=8).findings[0]
     assert found.code == "T019"
     assert "test_loading.py, line " in found.message
     assert "in __getitem__: queue.Queue[Any]().get() (in a worker process)" in found.message
@@ -82,7 +82,7 @@ def test_the_line_is_named_at_which_a_function_of_tf_data_waits() -> None:
         never.get()
 
     dataset = tf.data.Dataset.from_generator(rows, output_signature=tf.TensorSpec((4,))).batch(8).prefetch(2)
-    found = rs.diagnose(dataset, progress=False, time_limit=4).findings[0]
+    found = rs.diagnose(dataset, progress=False, time_limit=8).findings[0]
     assert found.code == "T019"
     assert "in rows: never.get()" in found.message
     never.put(None)

@@ -31,7 +31,7 @@ def _named(pipeline: Pipeline, pattern: re.Pattern[str]) -> bool:
     return any(pattern.search(name) for name in pipeline.names)
 
 
-@rule("P164", "selected-on-test-data", Severity.WARNING)
+@rule("P164", "selected-on-test-data", Severity.INFO)
 def selected_on_test_data(program: Program) -> Iterator[Finding]:
     """The best epoch is chosen, or training is stopped, by the score of the test data.
 

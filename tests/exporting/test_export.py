@@ -96,6 +96,22 @@ def test_nothing_is_lost(
     assert payloads(back) == payloads(work / "in")
 
 
+@pytest.mark.parametrize("optional", [False, True])
+def test_steps_of_images(*, optional: bool, quick_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from recordsmith.formats.parquet import source as parquet_source
+
+    monkeypatch.setattr(parquet_source, "_CHUNK_ROWS", 2)
+    frames = [encode_image(np.full((2, 2, 3), shade, np.uint8), "png") for shade in (0, 100, 200)]
+    schema = rs.Schema({"n": rs.Scalar("int64"), "frames": rs.Steps(rs.Image(), optional=optional)})
+    rows = [{"n": n, "frames": frames[: n % 4]} for n in range(9)]
+    with rs.write(quick_path / "in", schema) as writer:
+        for row in rows:
+            writer.add({"n": row["n"]} if optional and row["n"] == 4 else row)
+    back = there_and_back(quick_path / "in", quick_path, "parquet")
+    assert rs.open(back).schema == schema
+    assert payloads(back) == payloads(quick_path / "in")
+
+
 @pytest.mark.parametrize("kind", sorted(SUFFIXES))
 def test_many_rows_in_small_pieces(kind: str, folder: Path, quick_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from recordsmith.formats.parquet import source as parquet_source

@@ -341,14 +341,16 @@ function startGrid() {
 
 // --- the filter box ---
 
-const box = { items: [], chosen: -1, start: 0, timer: 0 };
+const box = { items: [], chosen: -1, start: 0, timer: 0, answered: 0 };
 
 async function suggest() {
   const input = $("#where");
   const text = input.value.slice(0, input.selectionStart ?? input.value.length);
+  const answered = box.answered;
   let found;
   try { found = JSON.parse(await fetchText(`${base()}/complete?text=${encodeURIComponent(text)}`)); } catch { return; }
-  if (document.activeElement !== input || !input.value.startsWith(text)) return;
+  // A suggestion that comes after the list was closed would hide what is wrong with the condition.
+  if (document.activeElement !== input || !input.value.startsWith(text) || answered !== box.answered) return;
   box.items = found.items;
   box.start = found.start;
   box.chosen = -1;
@@ -368,7 +370,7 @@ async function suggest() {
 function openList(open) {
   $("#completions").hidden = !open;
   $("#where").setAttribute("aria-expanded", String(open));
-  if (!open) { box.chosen = -1; $("#where").removeAttribute("aria-activedescendant"); }
+  if (!open) { box.chosen = -1; box.answered += 1; clearTimeout(box.timer); $("#where").removeAttribute("aria-activedescendant"); }
   else $("#where-error").hidden = true;
 }
 

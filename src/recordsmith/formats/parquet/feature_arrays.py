@@ -58,6 +58,8 @@ def arrow_table(schema: Schema, columns: Mapping[str, Any], rows: int) -> Any:
             array = to_arrow_table(Schema({name: feature}), [{name: column}])[name].combine_chunks()
             if isinstance(feature, Image):
                 array = _image_structs(array, kind, arrow)
+            elif _is_images(feature):
+                array = _lists_of(_image_structs(array.flatten(), kind.value_type, arrow), array)
             arrays[name] = array if array.type == kind else array.cast(kind)
         if _has_shape(feature):
             arrays[f"{name}/shape"] = _shapes(column, rows, arrow)
@@ -77,6 +79,8 @@ def restored_columns(schema: Schema, table: Any) -> dict[str, Any]:
             array = array.chunk(0) if array.num_chunks else arrow.nulls(0, array.type)
         if isinstance(feature, Image) and arrow.types.is_struct(array.type):
             restored[name] = array.field("bytes")
+        elif _is_images(feature) and arrow.types.is_struct(array.type.value_type):
+            restored[name] = _lists_of(array.flatten().field("bytes"), array)
         elif _is_complex(feature):
             shapes = table[f"{name}/shape"].to_pylist() if f"{name}/shape" in table.column_names else None
             restored[name] = _complex(feature, array.to_pylist(), shapes if _has_shape(feature) else None)
@@ -166,6 +170,19 @@ def _image_structs(images: Any, kind: Any, arrow: Any) -> Any:
     """Return encoded images as datasets stores them."""
     paths = arrow.nulls(len(images), arrow.string())
     return arrow.StructArray.from_arrays([images.cast(arrow.binary()), paths], fields=list(kind), mask=images.is_null())
+
+
+def _is_images(feature: Feature) -> bool:
+    return isinstance(feature, Steps) and isinstance(feature.feature, Image)
+
+
+def _lists_of(values: Any, lists: Any) -> Any:
+    """Return lists of other values, as long as these lists are, which have values for each of theirs."""
+    arrow = import_extra("pyarrow", "arrow", purpose="Parquet")
+    compute = import_extra("pyarrow.compute", "arrow", purpose="Parquet")
+    lengths = compute.list_value_length(lists).fill_null(0).to_numpy(zero_copy_only=False)
+    offsets = arrow.array(offsets_of(lengths), arrow.int64())
+    return arrow.LargeListArray.from_arrays(offsets, values, mask=lists.is_null() if lists.null_count else None)
 
 
 def _complex(feature: Feature, values: list[Any], shapes: list[Any] | None) -> list[Any]:

@@ -39,7 +39,7 @@ PEERS = ("litdata", "mosaicml-streaming", "webdataset", "tf.data")
 LATENCIES = {"S3": 0.0, "S3, 20 ms": 0.02, "S3, 100 ms": 0.1}
 EPOCHS = ("first epoch", "second epoch")
 BUCKET = "recordsmith-bench"
-_PEER_SECONDS = 600
+_PEER_SECONDS = 120
 
 
 @dataclass(frozen=True, slots=True)

@@ -110,7 +110,7 @@ def _names(over: ast.expr, name: str) -> bool:
 
 
 def _breaks(use: ast.AST) -> bool:
-    """A loop that stops early goes on from there the next time, perhaps on purpose."""
+    """Whether a loop stops early: the next one then continues from there, which may be intended."""
     return isinstance(use, ast.For) and any(isinstance(one, ast.Break | ast.Return) for one in ast.walk(use))
 
 

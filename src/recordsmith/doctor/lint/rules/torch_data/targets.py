@@ -238,7 +238,7 @@ def sound_read_differently(program: Program) -> Iterator[Finding]:
     """Sound is read at one rate, or with one spectrogram, for training, and with another for prediction.
 
     Why it matters:
-        At another sampling rate, or with other windows, the same sound gives another picture of frequencies. The model
+        At another sampling rate, or with other windows, the same sound gives other frequencies. The model
         gets inputs that it has never seen, and every prediction is wrong.
 
     Example:

@@ -1,6 +1,6 @@
 """Near-duplicates: records that look alike although they are not equal. Found in the background, when asked for.
 
-What is compared is one thing per dataset, the first of these that there is:
+Each dataset is compared by one feature, the first of these that it has:
 
 images    a hash of 64 bits of the image in grey at a very small size (dHash, as `check --similar-images` has it), and
           that small image; alike are images with at most 6 different bits whose small images correlate by 0.9 or

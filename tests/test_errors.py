@@ -117,7 +117,7 @@ def test_errors_are_pickled_whole(kind, again):
 
 def test_a_missing_extra_names_the_command():
     error = MissingExtraError("pyarrow", "arrow", purpose="Dataset.to_arrow")
-    assert 'pip install "recordsmith[arrow]"' in str(error)
+    assert 'pip install "pyarrow>=14.0.1"' in str(error)
     assert isinstance(error, ImportError)
     assert error.name == "pyarrow"
     same = pickle.loads(pickle.dumps(error))

@@ -80,14 +80,20 @@ constexpr ShiftTable kShift;
 
 #if defined(__x86_64__)
 
-__attribute__((target("sse4.2,pclmul"))) inline std::uint64_t shifted(std::uint32_t state, std::size_t words) {
+#ifdef __clang__  // which has a name of its own for these instructions of SSE 4.2
+#define RECORDSMITH_CRC32_TARGET "sse4.2,crc32,pclmul"
+#else
+#define RECORDSMITH_CRC32_TARGET "sse4.2,pclmul"
+#endif
+
+__attribute__((target(RECORDSMITH_CRC32_TARGET))) inline std::uint64_t shifted(std::uint32_t state, std::size_t words) {
   const __m128i product = _mm_clmulepi64_si128(_mm_cvtsi32_si128(static_cast<int>(state)),
                                                _mm_cvtsi32_si128(static_cast<int>(kShift.by[words])), 0);
   return static_cast<std::uint64_t>(_mm_cvtsi128_si64(product));
 }
 
-__attribute__((target("sse4.2,pclmul"))) std::uint32_t update_sse42(std::uint32_t state, const std::uint8_t* at,
-                                                                    std::size_t size) {
+__attribute__((target(RECORDSMITH_CRC32_TARGET))) std::uint32_t update_sse42(std::uint32_t state,
+                                                                             const std::uint8_t* at, std::size_t size) {
   if (size < 8) {
     for (; size > 0; ++at, --size) state = _mm_crc32_u8(state, *at);
     return state;

@@ -16,6 +16,13 @@
 #define RECORDSMITH_THREAD_MEMORY
 #endif
 
+#ifdef _LIBCPP_VERSION  // has the function of the C++ ABI, and does not declare it
+namespace __cxxabiv1 {
+struct __cxa_eh_globals;
+extern "C" __cxa_eh_globals* __cxa_get_globals();
+}  // namespace __cxxabiv1
+#endif
+
 namespace recordsmith {
 
 // Allocates what a thread needs to throw its first exception, which may be the one for missing memory.

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "bindings/python/object_access.h"
 #include "columns/feature_plan.h"
 #include "files/byte_source.h"
 
@@ -38,7 +39,7 @@ struct Plan {
 inline std::string path_of(nb::handle path) {
   const nb::object bytes = nb::steal(PyUnicode_EncodeFSDefault(path.ptr()));
   if (!bytes.is_valid()) throw nb::python_error();
-  std::string name(PyBytes_AS_STRING(bytes.ptr()), static_cast<std::size_t>(PyBytes_GET_SIZE(bytes.ptr())));
+  std::string name(bytes_view(bytes.ptr()));
   if (name.find('\0') != std::string::npos) throw nb::value_error("embedded null byte");
   return name;
 }

@@ -9,6 +9,7 @@
 #include "bindings/parts.h"
 #include "bindings/python/array_export.h"
 #include "bindings/python/index_parts.h"
+#include "bindings/python/object_access.h"
 #include "bindings/python/status.h"
 #include "columns/record_decoding.h"
 
@@ -43,8 +44,8 @@ class OpenFiles {
     for (std::size_t i = 0; i < places.size(); ++i) {
       PyObject* payload = PyBytes_FromStringAndSize(nullptr, static_cast<Py_ssize_t>(places[i].length));
       if (payload == nullptr) throw nb::python_error();
-      PyList_SET_ITEM(payloads.ptr(), static_cast<Py_ssize_t>(i), payload);
-      targets[i] = reinterpret_cast<std::uint8_t*>(PyBytes_AS_STRING(payload));
+      fill_list_item(payloads.ptr(), i, payload);
+      targets[i] = reinterpret_cast<std::uint8_t*>(bytes_data(payload));
     }
     run([&] { return read_payloads(files(), places, verify, std::thread::hardware_concurrency(), targets); });
     count_pages(places.size(), total);
@@ -183,7 +184,7 @@ nb::object record_numbers(const nb::list& keys, std::int64_t start, std::int64_t
   PooledArray<std::int64_t> numbers;
   numbers.reserve(keys.size() + 1, 0);
   for (std::size_t i = 0; i < keys.size(); ++i) {
-    PyObject* key = PyList_GET_ITEM(keys.ptr(), static_cast<Py_ssize_t>(i));
+    PyObject* key = list_item(keys.ptr(), i);
     if (!PyLong_CheckExact(key)) return nb::none();
     int overflow = 0;
     const std::int64_t given = PyLong_AsLongLongAndOverflow(key, &overflow);

@@ -7,6 +7,7 @@
 
 #include "bindings/parts.h"
 #include "bindings/python/gil.h"
+#include "bindings/python/object_access.h"
 #include "columns/rows/offsets.h"
 
 namespace recordsmith {
@@ -32,7 +33,7 @@ nb::object string_tensor(const std::vector<std::pair<Bytes, Offsets>>& columns,
   const std::size_t size = string_tensor_size(rows, shape);
   nb::object message = nb::steal(PyBytes_FromStringAndSize(nullptr, static_cast<Py_ssize_t>(size)));
   if (!message.is_valid()) throw nb::python_error();
-  auto* const to = reinterpret_cast<std::uint8_t*>(PyBytes_AS_STRING(message.ptr()));
+  auto* const to = reinterpret_cast<std::uint8_t*>(bytes_data(message.ptr()));
   std::optional<GilRelease> released;
   if (size > kLongWork) released.emplace();
   write_string_tensor(rows, shape, to);

@@ -9,6 +9,7 @@
 #include "bindings/python/array_export.h"
 #include "bindings/python/frames.h"
 #include "bindings/python/gil.h"
+#include "bindings/python/object_access.h"
 #include "bindings/python/status.h"
 #include "bindings/python/value_reader.h"
 #include "columns/column_encoder.h"
@@ -83,7 +84,7 @@ class ColumnArguments {
       views->reserve(rows_);
       for (const nb::handle value : list) {
         if (!PyBytes_Check(value.ptr())) complain(spec, "values (which must be bytes)");
-        views->emplace_back(PyBytes_AS_STRING(value.ptr()), static_cast<std::size_t>(PyBytes_GET_SIZE(value.ptr())));
+        views->push_back(bytes_view(value.ptr()));
       }
       source->views = views->data();
       return;
@@ -252,7 +253,7 @@ class RowEncoder {
     std::size_t met = 0;
     for (const std::size_t index : plan_->encoding_order()) {
       const PlanColumn& column = plan_->columns()[index];
-      PyObject* name = PyList_GET_ITEM(names_.ptr(), static_cast<Py_ssize_t>(index));
+      PyObject* name = list_item(names_.ptr(), index);
       PyObject* value = PyDict_CheckExact(row.ptr()) ? PyDict_GetItemWithError(row.ptr(), name) : nullptr;
       if (value != nullptr) ++met;
       FeatureValues values;

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from recordsmith.copying.copied_dataset import CopiedDataset
     from recordsmith.copying.copy import copy
     from recordsmith.dataset import infer_schema
+    from recordsmith.describing.card import card
     from recordsmith.doctor.diagnose.diagnosis import diagnose
     from recordsmith.doctor.lint.lint import lint
     from recordsmith.errors import (
@@ -45,7 +46,7 @@ if TYPE_CHECKING:
     from recordsmith.exporting.export import ExportedDataset, export
     from recordsmith.loader import Dataset, Loader, PipelineWarning
     from recordsmith.loader import open_dataset as open  # noqa: A004 - read as recordsmith.open
-    from recordsmith.loader.verbs.mix import mix
+    from recordsmith.loader.verbs.order.mix import mix
     from recordsmith.making import preprocessing, sources
     from recordsmith.making.dataset_writer import DatasetWriter, write
     from recordsmith.making.made_dataset import MadeDataset
@@ -61,7 +62,26 @@ if TYPE_CHECKING:
     from recordsmith.repairing import RepairResult, repair
     from recordsmith.report import Report
     from recordsmith.rules import Configuration, Finding, load_configuration
-    from recordsmith.schema import Bytes, Feature, Image, Label, Packed, Scalar, Schema, Sparse, Steps, Tensor, Text
+    from recordsmith.schema import (
+        Audio,
+        Boxes,
+        Bytes,
+        Feature,
+        Image,
+        Label,
+        Labels,
+        Mask,
+        Masks,
+        Packed,
+        Points,
+        Scalar,
+        Schema,
+        Sequence,
+        Sparse,
+        Steps,
+        Tensor,
+        Text,
+    )
     from recordsmith.text import Vocabulary
 
 __version__ = "0.1.0"
@@ -69,6 +89,8 @@ __version__ = "0.1.0"
 # The public names, and the modules that they come from; a colon names them differently there,
 # or with nothing behind it stands for the module itself.
 _SOURCES = {
+    "Audio": "schema",
+    "Boxes": "schema",
     "ByteColumn": "columns",
     "Bytes": "schema",
     "ChangedFileError": "errors",
@@ -84,14 +106,18 @@ _SOURCES = {
     "Finding": "rules",
     "Image": "schema",
     "Label": "schema",
+    "Labels": "schema",
     "Loader": "loader",
     "MadeDataset": "making.made_dataset",
+    "Mask": "schema",
+    "Masks": "schema",
     "MissingExtraError": "errors",
     "NotTFRecordError": "errors",
     "Packed": "schema",
     "PackedColumn": "columns",
     "PipelineError": "errors",
     "PipelineWarning": "loader",
+    "Points": "schema",
     "Ragged": "columns",
     "RecordReader": "records.reader",
     "RecordWriter": "records.writer",
@@ -100,6 +126,7 @@ _SOURCES = {
     "Report": "report",
     "Scalar": "schema",
     "Schema": "schema",
+    "Sequence": "schema",
     "SchemaError": "errors",
     "SchemaMismatchError": "errors",
     "ShapedColumn": "columns",
@@ -111,6 +138,7 @@ _SOURCES = {
     "TruncatedFileError": "errors",
     "Vocabulary": "text",
     "augment": "augment:",
+    "card": "describing.card",
     "check": "checking.check",
     "compare": "comparing.compare",
     "copy": "copying.copy",
@@ -124,7 +152,7 @@ _SOURCES = {
     "lint": "doctor.lint.lint",
     "load_configuration": "rules",
     "make": "making.maker",
-    "mix": "loader.verbs.mix",
+    "mix": "loader.verbs.order.mix",
     "open": "loader:open_dataset",
     "preprocessing": "making:preprocessing",
     "repair": "repairing",
@@ -140,8 +168,15 @@ __all__ = [  # noqa: RUF022 - in the order in which people meet them
     "Bytes",
     "Label",
     "Image",
+    "Boxes",
+    "Labels",
+    "Points",
+    "Mask",
+    "Masks",
+    "Audio",
     "Packed",
     "Sparse",
+    "Sequence",
     "Steps",
     "Feature",
     "infer_schema",
@@ -168,6 +203,7 @@ __all__ = [  # noqa: RUF022 - in the order in which people meet them
     "PackedColumn",
     "check",
     "compare",
+    "card",
     "repair",
     "RepairResult",
     "lint",

@@ -18,6 +18,7 @@ from __future__ import annotations
 import difflib
 import importlib
 import os
+import re
 from collections.abc import Callable, Iterable
 from itertools import islice
 from types import ModuleType
@@ -61,6 +62,7 @@ class RecordsmithError(Exception):
         feature: the feature's name.
         found, expected: what the data holds and what it should hold.
         advice: what to do about it.
+        example: Python code that does it, in several lines.
 
     >>> print(RecordsmithError("The count is wrong.", path="a.tfrecord", record=7, found=3, expected="4 values"))
     The count is wrong.
@@ -69,7 +71,9 @@ class RecordsmithError(Exception):
       expected: 4 values
     """
 
-    _facts: ClassVar[tuple[str, ...]] = ("path", "record", "offset", "row", "feature", "found", "expected", "advice")
+    _facts: ClassVar[tuple[str, ...]] = (
+        *("path", "record", "offset", "row", "feature", "found", "expected", "advice", "example"),
+    )
 
     path: str | None
 
@@ -85,6 +89,7 @@ class RecordsmithError(Exception):
         found: object = None,
         expected: object = None,
         advice: str | None = None,
+        example: str | None = None,
     ) -> None:
         super().__init__(problem)
         self.problem = problem
@@ -96,6 +101,7 @@ class RecordsmithError(Exception):
         self.found = found
         self.expected = expected
         self.advice = advice
+        self.example = example
 
     def at(
         self,
@@ -161,6 +167,8 @@ class RecordsmithError(Exception):
             lines.append("  expected: " + _one_line(self.expected))
         if self.advice is not None:
             lines.append("  to do:    " + printable(worded(self.advice)))
+        if self.example is not None:
+            lines += ["", *("    " + printable(line) for line in self.example.split("\n"))]
         return "\n".join(lines)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -259,11 +267,11 @@ class PipelineError(RecordsmithError, ValueError):
 
 
 class MissingExtraError(RecordsmithError, ImportError):
-    """An optional package is missing. The message names the command that installs it.
+    """An optional package is missing. The message has the command that installs what the extra stands for.
 
     >>> print(MissingExtraError("pyarrow", "arrow", purpose="Dataset.to_arrow"))
     Dataset.to_arrow needs pyarrow, which is not installed.
-      to do:    pip install "recordsmith[arrow]"
+      to do:    pip install "pyarrow>=14.0.1"
     """
 
     # ImportError keeps `name` outside the instance's __dict__, where pickling would not see it.
@@ -271,9 +279,29 @@ class MissingExtraError(RecordsmithError, ImportError):
 
     def __init__(self, module: str, extra: str, *, purpose: str = "This") -> None:
         super().__init__(
-            f"{purpose} needs {module}, which is not installed.", advice=f'pip install "recordsmith[{extra}]"'
+            f"{purpose} needs {module}, which is not installed.", advice=f"pip install {_requirements(module, extra)}"
         )
         self.name = module
+
+
+# Modules that several packages provide; one of them is suggested, and any will do.
+_SUGGESTED = {"cv2": '"opencv-python-headless>=4.11"', "tensorflow": '"tensorflow>=2.16"'}
+
+
+def _requirements(module: str, extra: str) -> str:
+    """Return the packages of an extra, as arguments of pip; they can be installed wherever recordsmith came from."""
+    suggested = _SUGGESTED.get(module.partition(".")[0])
+    if suggested is not None:
+        return suggested
+    import importlib.metadata  # takes a while, and is needed only here
+
+    try:
+        declared = importlib.metadata.requires("recordsmith") or []
+    except importlib.metadata.PackageNotFoundError:  # a source tree that is not installed
+        declared = []
+    wanted = re.compile(rf"""extra == ['"]{re.escape(extra)}['"]""")
+    named = [name.strip() for name, _, marker in (line.partition(";") for line in declared) if wanted.search(marker)]
+    return " ".join(f'"{name}"' for name in named) or f'"recordsmith[{extra}]"'
 
 
 def import_extra(module: str, extra: str, *, purpose: str = "This") -> ModuleType:

@@ -448,6 +448,41 @@ def a_label_that_two_rows_lack(folder: Path) -> Path:
     return changed(folder, lambda number, row: row.pop("label") if number in (3, 9) else None)
 
 
+def _boxes(folder: Path, change: Callable[[Any], None]) -> Path:
+    """Records with boxes under the names of the Object Detection API; `change` alters those of one record."""
+    rng = np.random.default_rng(7)
+
+    def more(number: int, row: Row) -> None:
+        corners = np.sort(rng.uniform(0, 1, (2, number % 4 + 1, 2)), axis=0).astype(np.float32)
+        boxes = np.concatenate([corners[0], corners[1]], axis=1)
+        if number == 7:
+            change(boxes)
+        for place, side in enumerate(("ymin", "xmin", "ymax", "xmax")):
+            row[f"image/object/bbox/{side}"] = boxes[:, place]
+
+    return changed(folder, more)
+
+
+@clean("V020", "V021", "V022")
+def boxes_inside(folder: Path) -> Path:
+    return _boxes(folder, lambda _: None)
+
+
+@triggers("V020")
+def a_box_outside(folder: Path) -> Path:
+    return _boxes(folder, lambda boxes: boxes.__setitem__((0, 3), 1.6))
+
+
+@triggers("V021")
+def a_box_with_swapped_corners(folder: Path) -> Path:
+    return _boxes(folder, lambda boxes: boxes.__setitem__(0, [0.5, 0.5, 0.25, 0.75]))
+
+
+@triggers("V022")
+def a_box_without_area(folder: Path) -> Path:
+    return _boxes(folder, lambda boxes: boxes.__setitem__(0, [0.5, 0.5, 0.5, 0.75]))
+
+
 def _pixels(folder: Path, convert: Callable[[Any], Any]) -> Path:
     rng = np.random.default_rng(7)
     return changed(folder, lambda _, row: row.update(image=convert(rng.integers(0, 256, 64).astype(np.float64))))

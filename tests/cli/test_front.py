@@ -14,7 +14,7 @@ from click.shell_completion import ShellComplete
 
 from recordsmith.cli import main
 from recordsmith.cli.commands.completion import PathWord
-from recordsmith.cli.commands.options import NearChoice
+from recordsmith.cli.options.shared_options import NearChoice
 
 OPTIONS = [
     pytest.param(option, id=f"{name} {option.opts[-1]}")
@@ -148,7 +148,7 @@ class TestWords:
 
     def test_what_can_replace_can_be_told_not_to(self):
         writing = [name for name, command in main.commands.items() if any("-o" in p.opts for p in command.params)]
-        assert set(writing) == {"make", "schema", "index", "copy", "export", "repair"}
+        assert set(writing) == {"make", "schema", "index", "copy", "export", "repair", "card"}
         for name in set(writing) - {"index"}:  # an index is derived, and always written anew
             assert any("--overwrite" in param.opts for param in main.commands[name].params), name
 

@@ -21,7 +21,20 @@ from recordsmith.cli import main
 
 READING = ["show", "index", "schema"]
 WRITING = ["make", "copy", "export", "repair"]
-COMMANDS = ["cache", "check", "compare", "completion", "demo", "diagnose", "doctor", "rule", "view", *READING, *WRITING]
+COMMANDS = [
+    "cache",
+    "card",
+    "check",
+    "compare",
+    "completion",
+    "demo",
+    "diagnose",
+    "doctor",
+    "rule",
+    "view",
+    *READING,
+    *WRITING,
+]
 
 
 def test_every_command_is_listed(run):

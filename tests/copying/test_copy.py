@@ -517,10 +517,10 @@ def test_killed_runs_leave_nothing_under_final_names_and_go_on(
 def test_records_that_stay_as_they_are_take_no_room_but_their_own(
     folder: Path, quick_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from recordsmith.run.staging import pieces
+    from recordsmith.run.staging import pieces, staged_files
 
     written: dict[str, int] = {}
-    real = pieces.write_all
+    real = staged_files.write_all
 
     def counting(file: Any, data: Any) -> None:
         kind = os.path.splitext(file.name)[1]
@@ -545,9 +545,9 @@ def test_an_input_that_changes_meanwhile_is_noticed(plain_file: Path, quick_path
 
 
 def test_a_failing_disk_leaves_nothing(folder: Path, quick_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from recordsmith.run.staging import pieces
+    from recordsmith.run.staging import pieces, staged_files
 
-    real = pieces.write_all
+    real = staged_files.write_all
     calls = 0
 
     def failing(file: Any, data: Any) -> None:

@@ -99,7 +99,7 @@ def everything(folder: Path, out: Path, rng: random.Random, steps: int | None) -
         lambda: rs.check(folder),
         lambda: rs.copy(folder, out / "copied"),
         lambda: rs.copy(folder, out / "shuffled", shuffle=True, split="train=0.5,test=0.5"),
-        lambda: rs.export(folder, out / "exported", kind=rng.choice(["csv", "jsonl", "parquet", "webdataset"])),
+        lambda: rs.export(folder, out / "exported", to=rng.choice(["csv", "jsonl", "parquet", "webdataset"])),
         lambda: repair(folder, out / "repaired"),
         lambda: Baseline.load(known),
         lambda: Vocabulary.load(folder / "vocabulary.json"),
@@ -173,7 +173,7 @@ def test_the_name_of_a_split_is_no_path(name: str, described_by: str, dataset: P
         (folder / "recordsmith.json").unlink()
     (folder / described_by).write_text(json.dumps(document))
     with pytest.raises(rs.SchemaError, match="not a valid split name"):
-        rs.export(folder, tmp_path / "out", kind="csv")
+        rs.export(folder, tmp_path / "out", to="csv")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["data"]
 
 
@@ -186,7 +186,7 @@ def test_splits_of_other_libraries_keep_their_names(name: str, dataset: Path, tm
     (folder / "recordsmith.json").write_text(json.dumps(document))
     assert list(rs.copy(folder, tmp_path / "copy").splits) == [name]
     assert len(rs.open(tmp_path / "copy", split=name)) == 4
-    assert list(rs.export(folder, tmp_path / "out", kind="jsonl").files) == [str(tmp_path / "out" / f"{name}.jsonl")]
+    assert list(rs.export(folder, tmp_path / "out", to="jsonl").files) == [str(tmp_path / "out" / f"{name}.jsonl")]
 
 
 @pytest.mark.parametrize("name", ["/etc/passwd", "../data/x", "sub/x", "a\0b", "..", "", "y" * 256])

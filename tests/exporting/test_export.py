@@ -132,7 +132,7 @@ def test_many_rows_in_small_pieces(kind: str, folder: Path, quick_path: Path, mo
 
 def test_a_folder_gets_a_file_for_each_split(folder: Path, quick_path: Path) -> None:
     for kind, suffix in SUFFIXES.items():
-        exported = rs.export(folder, quick_path / kind, kind=kind)
+        exported = rs.export(folder, quick_path / kind, to=kind)
         rows = {os.path.basename(path): rows for path, rows in exported.files.items()}
         assert rows == {f"train{suffix}": 48, f"test{suffix}": 12}
         rs.make(quick_path / kind, quick_path / f"{kind}-back", shuffle=False, on_error="stop")
@@ -328,8 +328,8 @@ def test_changed_texts_are_refused_row_by_row(folder: Path, quick_path: Path) ->
     ("name", "options", "words"),
     [
         ("data.xml", {}, "export format cannot be detected"),
-        ("data.csv", {"kind": "parquet"}, "disagree"),
-        ("data", {"kind": "parqet"}, "Did you mean 'parquet'"),
+        ("data.csv", {"to": "parquet"}, "disagree"),
+        ("data", {"to": "parqet"}, "Did you mean 'parquet'"),
         ("data.csv", {"features": ["nam"], "split": "test"}, "Did you mean 'name'"),
         ("data.csv", {}, r"several splits(.|\n)*split='train'"),
         ("data.csv", {"split": "tset"}, "Did you mean 'test'"),
@@ -363,7 +363,7 @@ def test_nothing_is_left_of_an_export_that_fails(
 
         monkeypatch.setattr(writer, "write", failing)
         with pytest.raises(OSError, match="space"):
-            rs.export(folder, quick_path / "out", kind=kind)
+            rs.export(folder, quick_path / "out", to=kind)
         assert list((quick_path / "out").iterdir()) == []
 
 

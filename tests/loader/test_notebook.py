@@ -127,7 +127,7 @@ def test_results_are_shown(folder: Path, tmp_path: Path):
     made = rs.make(folder, tmp_path / "again", shuffle=False)
     assert "train\n8\n1\n" in shown(made).text
     assert "train\n8\n1\n" in shown(rs.copy(folder, tmp_path / "copy")).text
-    assert "train.parquet" in shown(rs.export(folder, tmp_path / "out", kind="parquet")).text
+    assert "train.parquet" in shown(rs.export(folder, tmp_path / "out", to="parquet")).text
     assert "sound" in shown(rs.repair(folder, tmp_path / "repaired")).text
     assert "constant-feature" in shown(rs.check(folder)).text
     assert "Sparse" in shown(SCHEMA).text

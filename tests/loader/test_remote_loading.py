@@ -146,9 +146,13 @@ def test_the_schema_of_large_files_takes_one_request_a_file(faulty_proxy, s3_url
         described.unlink()
     upload(tmp_path / "large", s3_url)
     before = len(faulty_proxy.requests)
-    assert list(rs.open(s3_url).schema) == ["x"]
+    dataset = rs.open(s3_url)
+    assert list(dataset.schema) == ["x"]
     gets = [path for method, path in faulty_proxy.requests[before:] if method == "GET" and path.endswith("-of-00004")]
     assert len(gets) == 4
+    assert len(dataset) == 2000  # the index objects were looked for meanwhile, and are not looked for again
+    looks = [path for _, path in faulty_proxy.requests[before:] if path.endswith(".index")]
+    assert len(looks) == len(set(looks)) == 4
 
 
 FAULTS = {

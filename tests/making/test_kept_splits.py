@@ -133,7 +133,7 @@ def folds(folder: Path, **splits: list[str]) -> None:
 @pytest.mark.parametrize("kind", ["csv", "jsonl", "parquet", "webdataset"])
 def test_export_and_back(kind: str, quick_path: Path) -> None:
     folds(quick_path / "in", fold_a=["a", "b"], fold_b=["c"])
-    rs.export(quick_path / "in", quick_path / "files", kind=kind)
+    rs.export(quick_path / "in", quick_path / "files", to=kind)
     rs.make(quick_path / "files", quick_path / "back")
     assert texts(quick_path / "back") == {"fold_a": ["a", "b"], "fold_b": ["c"]}
     rs.export(quick_path / "in", quick_path / f"one.{'tar' if kind == 'webdataset' else kind}", split="fold_b")

@@ -50,7 +50,7 @@ def part_of(module: str) -> str:
 
 
 def inner_part_of(module: str) -> str:
-    """The part of its package that a module belongs to: verbs for recordsmith.loader.verbs.shuffle."""
+    """The part of its package that a module belongs to: verbs for recordsmith.loader.verbs.order.shuffle."""
     _, _, *names = module.split(".")
     return names[0] if names else PUBLIC_FACE
 

@@ -15,7 +15,24 @@ from hypothesis.extra import numpy as hnp
 import recordsmith as rs
 from recordsmith.columns import ByteColumn, PackedColumn, Ragged, ShapedColumn, SparseColumn, SparseRow
 from recordsmith.images import encode_image
-from recordsmith.schema import Bytes, Feature, Image, Label, Packed, Scalar, Schema, Sparse, Steps, Tensor, Text
+from recordsmith.schema import (
+    Boxes,
+    Bytes,
+    Feature,
+    Image,
+    Label,
+    Labels,
+    Mask,
+    Masks,
+    Packed,
+    Points,
+    Scalar,
+    Schema,
+    Sparse,
+    Steps,
+    Tensor,
+    Text,
+)
 
 DTYPES: tuple[Any, ...] = (
     *("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
@@ -102,10 +119,41 @@ def image_features() -> Any:
     return st.just((Image(), st.sampled_from(IMAGES)))
 
 
+@st.composite
+def boxes(draw: st.DrawFn) -> np.ndarray[Any, Any]:
+    count = draw(st.integers(0, 3))
+    corners = np.sort(draw(hnp.arrays(np.float32, (2, count, 2), elements=st.floats(0, 1, width=32))), axis=0)
+    return np.concatenate([corners[0], corners[1]], axis=1)
+
+
+MASKS = [encode_image(np.full((2, 3, 1), value, np.uint8), "png") for value in (0, 1)]
+
+
+@st.composite
+def detection_features(draw: st.DrawFn) -> tuple[Feature, Any]:
+    """Boxes, points, classes and masks, and a strategy for one row of them."""
+    split = draw(st.booleans())
+    count = st.integers(0, 3)
+    points = count.flatmap(lambda n: hnp.arrays(np.float32, (n, 2, 2), elements=st.floats(-2, 2, width=32)))
+    classes = count.flatmap(lambda n: hnp.arrays(np.int64, n, elements=st.integers(0, 2)))
+    cases: list[tuple[Feature, Any]] = [
+        (Boxes(split=split), boxes()),
+        (Points(2, split=split), points),
+        (Labels(["a", "b", "c"]), classes),
+        (Mask(["a", "b"] if split else None), st.sampled_from(MASKS)),
+        (Masks(), st.lists(st.sampled_from(MASKS), max_size=3)),
+    ]
+    found: tuple[Feature, Any] = draw(st.sampled_from(cases))
+    return found
+
+
 ANY_FEATURE = (
     *(numeric_features(), numeric_features(), string_features(), shaped_features(), sparse_features()),
-    *(packed_features(), label_features(), image_features()),
+    *(packed_features(), label_features(), image_features(), detection_features()),
 )
+
+
+NOT_IN_STEPS = (Packed, Boxes, Points, Labels, Mask, Masks)
 
 
 @st.composite
@@ -117,7 +165,7 @@ def columns(draw: st.DrawFn) -> tuple[Feature, list[Any]]:
         feature = type(feature)(**{**arguments(feature), "default": draw(row)})
     elif how == "optional":
         feature = type(feature).from_json({**settings_of, "optional": True})
-    elif how.endswith("steps") and len(feature.plan("")) == 1 and not isinstance(feature, Packed):
+    elif how.endswith("steps") and len(feature.plan("")) == 1 and not isinstance(feature, NOT_IN_STEPS):
         feature, row = Steps(feature, optional=how == "optional steps"), st.lists(row, max_size=3)
     return feature, draw(st.lists(st.none() | row if feature.optional else row, max_size=6))
 
@@ -128,6 +176,11 @@ def arguments(feature: Feature) -> dict[str, Any]:
         Sparse: ("dtype", "size"),
         Label: ("names",),
         Image: (),
+        Boxes: ("split",),
+        Points: ("points", "split"),
+        Labels: ("names",),
+        Mask: ("names",),
+        Masks: (),
     }.get(type(feature), ("dtype", "shape", "storage"))
     return {name: getattr(feature, name) for name in names if hasattr(feature, name)}
 

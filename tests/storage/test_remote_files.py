@@ -150,5 +150,5 @@ def test_without_the_package_the_extra_is_named(monkeypatch: pytest.MonkeyPatch)
     for package in ("fsspec", "obstore", "obstore.store", "obstore.exceptions"):
         monkeypatch.setitem(sys.modules, package, None)
     for url in ("s3://bucket/a.tfrecord", "hf://datasets/a.tfrecord"):
-        with pytest.raises(rs.MissingExtraError, match="recordsmith\\[remote\\]"):
+        with pytest.raises(rs.MissingExtraError, match=r"pip install .obstore"):
             rs.open(url)

@@ -11,10 +11,11 @@
 #pragma once
 
 #include <cxxabi.h>
+#include <dlfcn.h>
 #include <nanobind/nanobind.h>
 #include <unistd.h>
 
-#include <array>
+#include <exception>
 
 #include "base/thread_memory.h"
 
@@ -22,6 +23,21 @@ namespace recordsmith {
 
 namespace nb = nanobind;
 
+#ifdef Py_LIMITED_API
+// Functions that every version of Python has, but that are not in its stable ABI: found by name.
+using PythonState = int (*)();
+inline PythonState python_state(const char* name) { return reinterpret_cast<PythonState>(dlsym(RTLD_DEFAULT, name)); }
+
+inline bool is_interpreter_ending() {
+  static const PythonState from_3_13 = python_state("Py_IsFinalizing");
+  static const PythonState is_ending = from_3_13 != nullptr ? from_3_13 : python_state("_Py_IsFinalizing");
+  return is_ending() != 0;
+}
+inline bool holds_gil() {
+  static const PythonState check = python_state("PyGILState_Check");
+  return check() != 0;
+}
+#else
 inline bool is_interpreter_ending() {
 #if PY_VERSION_HEX >= 0x030D0000
   return Py_IsFinalizing() != 0;
@@ -29,6 +45,8 @@ inline bool is_interpreter_ending() {
   return _Py_IsFinalizing() != 0;
 #endif
 }
+inline bool holds_gil() { return PyGILState_Check() != 0; }
+#endif
 
 [[noreturn]] inline void stop_thread_for_ever() {
   for (;;) pause();
@@ -59,7 +77,7 @@ class GilRelease {
 class GilHold {
  public:
   GilHold() {
-    if (is_interpreter_ending() && PyGILState_Check() == 0) stop_thread_for_ever();
+    if (is_interpreter_ending() && !holds_gil()) stop_thread_for_ever();
     try {
       state_ = PyGILState_Ensure();
     } catch (...) {
@@ -81,7 +99,12 @@ template <typename Call>
 auto run_python(Call call) {
   try {
     return call();
+#ifdef _LIBCPP_VERSION  // which has no name for the end of a thread, and no exception object for it either
+  } catch (...) {
+    if (std::current_exception() != nullptr) throw;
+#else
   } catch (abi::__forced_unwind&) {
+#endif
     stop_thread_for_ever();
   }
 }
@@ -89,11 +112,8 @@ auto run_python(Call call) {
 // Calls a function of Python. Its arguments become objects before the call, and are kept here: see run_python.
 template <typename... Arguments>
 nb::object call_python(nb::handle function, const Arguments&... arguments) {
-  const std::array<nb::object, sizeof...(Arguments)> kept{nb::cast(arguments)...};
-  std::array<PyObject*, sizeof...(Arguments)> given;
-  for (std::size_t place = 0; place < kept.size(); ++place) given[place] = kept[place].ptr();
-  PyObject* const result =
-      run_python([&] { return PyObject_Vectorcall(function.ptr(), given.data(), given.size(), nullptr); });
+  const nb::tuple given = nb::make_tuple(arguments...);
+  PyObject* const result = run_python([&] { return PyObject_Call(function.ptr(), given.ptr(), nullptr); });
   if (result == nullptr) throw nb::python_error();
   return nb::steal(result);
 }

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "base/utf8.h"
+#include "bindings/python/object_access.h"
 #include "columns/feature_plan.h"
 
 namespace recordsmith {
@@ -55,7 +56,7 @@ void ValueReader::clear() {
 
 bool ValueReader::as_float(PyObject* value, float* out) {
   if (PyFloat_Check(value)) {  // numpy's float64 is one too
-    const double number = PyFloat_AS_DOUBLE(value);
+    const double number = float_value(value);
     *out = static_cast<float>(number);
     return !std::isinf(*out) || std::isinf(number);
   }
@@ -77,7 +78,7 @@ bool ValueReader::as_int64(PyObject* value, std::int64_t* out) {
 
 bool ValueReader::as_bytes(PyObject* value, const ValueRule& rule, std::string_view* out) {
   if (PyBytes_Check(value)) {
-    *out = {PyBytes_AS_STRING(value), static_cast<std::size_t>(PyBytes_GET_SIZE(value))};
+    *out = bytes_view(value);
     return !rule.wants_utf8 || is_utf8(reinterpret_cast<const std::uint8_t*>(out->data()), out->size());
   }
   if (!rule.takes_text || !PyUnicode_Check(value)) return false;
@@ -124,8 +125,8 @@ bool ValueReader::read(PyObject* value, const ValueRule& rule, FeatureValues* va
 }
 
 bool ValueReader::read_sequence(PyObject* sequence, const ValueRule& rule, FeatureValues* values) {
-  const auto size = static_cast<std::size_t>(PySequence_Fast_GET_SIZE(sequence));
-  PyObject** const items = PySequence_Fast_ITEMS(sequence);
+  const SequenceItems items(sequence);
+  const std::size_t size = items.size();
   if (size == 0 || rule.takes_numbers_as_bytes) return false;  // what an empty list means depends on the schema
   if (!rule.any_shape) {
     const auto ssize = static_cast<Py_ssize_t>(size);

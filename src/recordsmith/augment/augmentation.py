@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import asdict, dataclass
-from typing import Any, Protocol, TypeAlias
+from typing import Any, ClassVar, Literal, Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -12,9 +12,10 @@ import numpy.typing as npt
 from recordsmith.errors import PipelineError
 from recordsmith.keyed_random import Uint64s, priorities, stream_key
 
-__all__ = ["Augmentation", "Image", "Random", "RandomStream", "check_number", "random_keys"]
+__all__ = ["Augmentation", "Image", "Points", "Random", "RandomStream", "check_number", "random_keys"]
 
 Image: TypeAlias = npt.NDArray[Any]
+Points: TypeAlias = npt.NDArray[np.float64]
 
 _MASK = (1 << 64) - 1
 
@@ -67,7 +68,15 @@ def random_keys(seed: int, purpose: str, *, records: npt.NDArray[np.int64], epoc
 
 @dataclass(frozen=True)
 class Augmentation(ABC):
-    """A random change to an image."""
+    """A random change to an image.
+
+    Attributes:
+        places: whether what is on the image is elsewhere afterwards: "kept" where it was, or "moved" as `move_points`
+            and `change_mask` say. With "unknown", which is that of your own augmentations unless you say so, loaders
+            refuse images with boxes or masks.
+    """
+
+    places: ClassVar[Literal["kept", "moved", "unknown"]] = "unknown"
 
     @property
     def name(self) -> str:
@@ -90,6 +99,20 @@ class Augmentation(ABC):
     @abstractmethod
     def change(self, image: Image, drawn: Any) -> Image:
         """Do to an image what was drawn. The image given stays as it is."""
+
+    def move_points(self, points: Points, drawn: Any, size: tuple[int, int]) -> Points:  # noqa: ARG002 - most move none
+        """Return where points of an image are after what was drawn.
+
+        Args:
+            points: y and x on the last axis, from 0 at the top and left edges to 1 at the bottom and right ones.
+            drawn: what `draw` returned.
+            size: the height and width of the image.
+        """
+        return points
+
+    def change_mask(self, mask: Image, drawn: Any) -> Image:
+        """Do to a mask (height, width, 1) what was drawn, without values that it does not have."""
+        return mask if self.places == "kept" else self.change(mask, drawn)
 
     def apply(self, image: Image, rng: Random) -> Image:
         """Return the image after a random change.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +20,8 @@ Floats = npt.NDArray[np.float32]
 
 class _ColourChange(Augmentation):
     """A change of values, done in floats from 0 to 1."""
+
+    places: ClassVar[Literal["kept", "moved", "unknown"]] = "kept"
 
     @abstractmethod
     def change_floats(self, floats: Floats, drawn: float) -> None:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import ClassVar, Literal
 
 import numpy as np
 
-from recordsmith.augment.augmentation import Augmentation, Image, Random, check_number
+from recordsmith.augment.augmentation import Augmentation, Image, Points, Random, check_number
 from recordsmith.errors import PipelineError, did_you_mean, list_names
 from recordsmith.images.codec import opencv
 
@@ -18,6 +19,9 @@ _BORDERS = {"reflect": "BORDER_REFLECT", "edge": "BORDER_REPLICATE", "black": "B
 
 @dataclass(frozen=True)
 class _Flip(Augmentation):
+    places: ClassVar[Literal["kept", "moved", "unknown"]] = "moved"
+    axis: ClassVar[int]  # of (y, x), that is mirrored
+
     p: float = 0.5
 
     def __post_init__(self) -> None:
@@ -26,6 +30,14 @@ class _Flip(Augmentation):
     def draw(self, rng: Random) -> bool:
         """Draw whether it happens."""
         return rng.random() < self.p
+
+    def move_points(self, points: Points, drawn: bool, size: tuple[int, int]) -> Points:  # noqa: ARG002, FBT001 - as all
+        """Mirror points, if that was drawn."""
+        if not drawn:
+            return points
+        moved = points.copy()
+        moved[..., self.axis] = 1 - moved[..., self.axis]
+        return moved
 
 
 @dataclass(frozen=True)
@@ -39,6 +51,8 @@ class FlipLeftRight(_Flip):
     >>> flip_left_right(p=1).change(np.array([[[1], [2]]], np.uint8), True).tolist()
     [[[2], [1]]]
     """
+
+    axis: ClassVar[int] = 1
 
     def change(self, image: Image, drawn: bool) -> Image:  # noqa: FBT001 - what was drawn
         """Mirror, if that was drawn."""
@@ -56,6 +70,8 @@ class FlipUpDown(_Flip):
     >>> flip_up_down()
     FlipUpDown(p=0.5)
     """
+
+    axis: ClassVar[int] = 0
 
     def change(self, image: Image, drawn: bool) -> Image:  # noqa: FBT001 - what was drawn
         """Mirror, if that was drawn."""
@@ -76,6 +92,8 @@ class Crop(Augmentation):
     >>> crop(0.25, 0.25, stretch=1).apply(np.zeros((100, 200, 3), np.uint8), RandomStream(0)).shape
     (50, 100, 3)
     """
+
+    places: ClassVar[Literal["kept", "moved", "unknown"]] = "moved"
 
     least: float = 0.5
     most: float = 1.0
@@ -105,6 +123,12 @@ class Crop(Augmentation):
         top, left, height, width = self.window(image.shape[0], image.shape[1], drawn)
         return image[top : top + height, left : left + width]
 
+    def move_points(self, points: Points, drawn: tuple[float, float, float, float], size: tuple[int, int]) -> Points:
+        """Return where points are in the part that was drawn; those outside of it are below 0 or above 1."""
+        top, left, height, width = self.window(*size, drawn)
+        moved: Points = (points * np.array(size) - [top, left]) / [height, width]
+        return moved
+
     def window(self, height: int, width: int, drawn: tuple[float, float, float, float]) -> tuple[int, int, int, int]:
         """Return the part that was drawn in pixels: top, left, height, width."""
         part_height = max(1, round(height * drawn[0]))
@@ -128,6 +152,8 @@ class Rotation(Augmentation):
     [[2, 4], [1, 3]]
     """
 
+    places: ClassVar[Literal["kept", "moved", "unknown"]] = "moved"
+
     degrees: float = 10.0
     border: str = "reflect"
 
@@ -146,6 +172,22 @@ class Rotation(Augmentation):
 
     def change(self, image: Image, drawn: float) -> Image:
         """Turn by what was drawn."""
+        return self._turned(image, drawn, "INTER_LINEAR")
+
+    def change_mask(self, mask: Image, drawn: float) -> Image:
+        """Turn a mask by what was drawn, with the nearest pixels."""
+        return self._turned(mask, drawn, "INTER_NEAREST")
+
+    def move_points(self, points: Points, drawn: float, size: tuple[int, int]) -> Points:
+        """Turn points about the centre of the image."""
+        height, width = size
+        turn = math.radians(drawn)
+        down, right = (points[..., 0] - 0.5) * height, (points[..., 1] - 0.5) * width
+        across = math.cos(turn) * right + math.sin(turn) * down
+        along = math.cos(turn) * down - math.sin(turn) * right
+        return np.stack([along / height + 0.5, across / width + 0.5], axis=-1)
+
+    def _turned(self, image: Image, drawn: float, how: str) -> Image:
         cv2 = opencv()
         height, width = image.shape[:2]
         matrix = cv2.getRotationMatrix2D(((width - 1) / 2, (height - 1) / 2), drawn, 1.0)
@@ -154,7 +196,7 @@ class Rotation(Augmentation):
             np.ascontiguousarray(known),
             matrix,
             (width, height),
-            flags=cv2.INTER_LINEAR,
+            flags=getattr(cv2, how),
             borderMode=getattr(cv2, _BORDERS[self.border]),
         )
         result: Image = turned.reshape(image.shape).astype(image.dtype, copy=False)

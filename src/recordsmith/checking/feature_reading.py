@@ -61,6 +61,12 @@ def describes_images(name: str) -> bool:
     return last_word(name) in _DESCRIBING
 
 
+def is_about_objects(facts: DatasetFacts, name: str) -> bool:
+    """Whether a feature is in the same group of names as boxes, as "objects/area" is, and so no input of a model."""
+    groups = (boxes.feature.rpartition("/")[0] for boxes in facts.boxes)
+    return any(group and name.startswith(f"{group}/") for group in groups)
+
+
 def is_mask(name: str) -> bool:
     """Tell by its name whether a feature marks places in another: such may well be the same everywhere.
 

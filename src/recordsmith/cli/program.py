@@ -11,6 +11,7 @@ import click
 
 from recordsmith.cli.closed_pipes import survive_closed_pipes
 from recordsmith.cli.commands.cache import cache
+from recordsmith.cli.commands.card import card
 from recordsmith.cli.commands.check import check
 from recordsmith.cli.commands.compare import compare
 from recordsmith.cli.commands.completion import complete_paths, completion
@@ -157,6 +158,7 @@ main.add_command(rule)
 main.add_command(cache)
 main.add_command(copy)
 main.add_command(export)
+main.add_command(card)
 main.add_command(completion)
 complete_paths(main)
 

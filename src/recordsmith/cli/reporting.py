@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from recordsmith.cli.commands.options import NearChoice, format_option, read_names
+from recordsmith.cli.options.shared_options import NearChoice, format_option, read_names
 from recordsmith.errors import RecordsmithError
 from recordsmith.wording.numbers import count_text
 

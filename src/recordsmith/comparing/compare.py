@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 
 from recordsmith.comparing.comparison import Comparison, FeaturePair, Side, paired
+from recordsmith.comparing.fingerprints import same_records
 from recordsmith.comparing.rules import RULES, drifts
 from recordsmith.errors import RecordsmithError
 from recordsmith.facts.shared_records import shared_records
@@ -34,6 +35,7 @@ def compare(  # noqa: PLR0913 - each is a choice of its own, and all but the pat
     splits: tuple[str | None, str | None] = (None, None),
     schema: Schema | None = None,
     records: bool = True,
+    fingerprints: bool = True,
     select: Iterable[str] = (),
     ignore: Iterable[str] = (),
     fail_on: str | None = None,
@@ -49,6 +51,7 @@ def compare(  # noqa: PLR0913 - each is a choice of its own, and all but the pat
         splits: the split of each that is compared; None: all.
         schema: what the records of both should hold; None: the schema beside each.
         records: also compare the records themselves, which reads both once more.
+        fingerprints: if the manifests of both say that each split has the same records, say so and read no files.
         select: the rules to apply: codes, prefixes of codes, or names; by default all.
         ignore: the rules to leave out.
         fail_on: the lowest severity that makes the report not `ok`: "error", "warning", "info" or "never"; None: that
@@ -75,11 +78,17 @@ def compare(  # noqa: PLR0913 - each is a choice of its own, and all but the pat
         )
     judge = Judge(RULES, configuration, select=select, ignore=ignore, fail_on=fail_on, baseline=baseline)
     paths = (first, first if second is None else second)
+    of_one = second is None or _texts(first) == _texts(second)
+    names = _names(paths, splits)
+    if fingerprints and not of_one and schema is None and splits[0] == splits[1]:
+        same = same_records(paths, names, splits[0])
+        if same is not None:
+            return Report("compare", **judge.judgement([]), subject=f"{names[0]} and {names[1]}", sections=(same,))
     with phase_progress(shown=False if callable(progress) else progress) as bar:
         report = progress if callable(progress) else bar
         sides = [
             Side(name, survey(path, split=split, schema=schema, decode="none", progress=report), split)
-            for path, split, name in zip(paths, splits, _names(paths, splits), strict=True)
+            for path, split, name in zip(paths, splits, names, strict=True)
         ]
         for damage in (one for side in sides for one in side.facts.damages):
             raise RecordsmithError(
@@ -95,7 +104,6 @@ def compare(  # noqa: PLR0913 - each is a choice of its own, and all but the pat
             shared = shared_records(
                 sides[0].facts.files, sides[1].facts.files, left_out=sorted(provenance), progress=report
             )
-    of_one = second is None or _texts(first) == _texts(second)
     comparison = paired(sides[0], sides[1], shared=shared, splits_of_one=of_one)
     return Report(
         "compare",

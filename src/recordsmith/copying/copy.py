@@ -5,17 +5,19 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Literal
+from typing import Any, Literal
 
 from recordsmith.copying.copied_dataset import CopiedDataset
 from recordsmith.copying.copy_inputs import CopyInputs, find_inputs
 from recordsmith.copying.copy_options import CopyOptions
-from recordsmith.copying.copy_plan import Changes, plan_copy
+from recordsmith.copying.copy_plan import Changes, CopyPlan, plan_copy
 from recordsmith.copying.copy_policy import CopyPolicy, refuse_input
 from recordsmith.copying.record_numbers import Numbers, choose_records
 from recordsmith.dataset.inference import infer_from_files, schema_from_census, take_census
+from recordsmith.dataset.metadata import Metadata
 from recordsmith.errors import RecordsmithError, SchemaError, advise, list_names
 from recordsmith.records.compression import writing_compression
+from recordsmith.run.carrying_out import carry_out
 from recordsmith.run.engines.execution import EngineName, Execution
 from recordsmith.run.engines.part import DonePart
 from recordsmith.run.option_checks import (
@@ -26,7 +28,6 @@ from recordsmith.run.option_checks import (
     checked_workers,
     default_name,
 )
-from recordsmith.run.part_run import carry_out
 from recordsmith.run.progress import OnProgress
 from recordsmith.run.publishing.destination import open_destination, staged_path
 from recordsmith.run.splits.splitting import parse_splits
@@ -77,6 +78,7 @@ def copy(  # noqa: PLR0913 - each is a setting of its own, and all but two have 
     resume: bool = False,
     staging: PathLike | None = None,
     allow_race: bool = False,
+    metadata: Mapping[str, Any] | None = None,
     progress: ShowProgress = "auto",
     on_progress: OnProgress | None = None,
 ) -> CopiedDataset:
@@ -116,19 +118,21 @@ def copy(  # noqa: PLR0913 - each is a setting of its own, and all but two have 
             them out and counts them, "quarantine" also writes them to rejected.jsonl, with the reason.
         workers: the number of threads. The files do not depend on it.
         engine: "local" uses this machine, "ray" a Ray cluster. The files do not depend on it. With "ray", the input and
-            the output (or `staging`) must be in folders that all machines see.
+            the output (or `staging`) must be in folders that all machines see, or at URLs.
         address: the address of the Ray cluster, or "auto"; None uses the cluster that this program is connected to, or
             starts Ray on this machine.
         part: do only one part of the work, such as "3/8", as one job of a job array. All parts write to the same
-            output folder. The result says which parts are missing.
+            output folder or URL. The result says which parts are missing.
         finish: order, write, verify and publish the copy after all parts are done.
         overwrite: replace existing files.
         resume: continue a run that was interrupted.
         staging: for an output at a URL, the local folder in which the files are written before they are uploaded; None:
-            one in the cache folder. If this is a URL too, finished work is also saved there, so that the run can be
-            resumed on another machine.
+            one in the cache folder. If this is a URL too, finished work is kept there: other machines can share it, and
+            the run can be resumed anywhere. With "ray" or `part`, None is a folder at the output.
         allow_race: for a URL, also write to a store that has no conditional writes, in which two runs could overwrite
             each other's output.
+        metadata: what is said about the copy: "description", "license", "citation", "homepage", "version" and
+            "supervised_keys". What is not given here is taken from the input.
         progress: True shows a bar on a terminal and in a notebook, and elsewhere writes a line now and then; "auto"
             shows the bar alone; False shows nothing.
         on_progress: a function that is called with a `Progress` from time to time, instead of showing a bar.
@@ -214,6 +218,7 @@ def copy(  # noqa: PLR0913 - each is a setting of its own, and all but two have 
         cast=cast,
         on_error=on_error,
         workers=checked_workers(workers),
+        metadata=_metadata(metadata, inputs, plan, dict(rename or {})),
     )
     asked = {
         "from_split": from_split,
@@ -235,20 +240,31 @@ def copy(  # noqa: PLR0913 - each is a setting of its own, and all but two have 
             is_file=single,
             overwrite=overwrite,
             resume=resume,
-            resumable=not single,
             allow_race=allow_race,
+            execution=execution,
         ) as destination,
     ):
         policy, report = CopyPolicy(inputs, plan, options, asked, chosen), on_progress or bar
-        finished = carry_out(policy, options.output(), execution, report, overwrite=overwrite, resume=resume)
+        output = replace(options.output(), path=destination.path, store=destination.store)
+        finished = carry_out(policy, output, execution, report, overwrite=overwrite, resume=resume)
         if isinstance(finished, DonePart):
             return CopiedDataset(destination.place, {}, part=finished)
         if not single or finished is None:
-            copied = CopiedDataset.of_folder(out)
+            copied = CopiedDataset.of_folder(output.path)
         else:
             copied = CopiedDataset.of_file(out, finished)
         destination.publish(report)
         return replace(copied, path=destination.place)
+
+
+def _metadata(
+    given: Mapping[str, Any] | None, inputs: CopyInputs, plan: CopyPlan, rename: Mapping[str, str]
+) -> Metadata:
+    """Return what is said about the copy: what was given, and what still holds of the input."""
+    asked, features = Metadata.checked(given), tuple(plan.schema or ())
+    if plan.schema is not None:
+        asked.check_features(features)
+    return asked.over(inputs.metadata.renamed(lambda name: rename.get(name, name), features))
 
 
 def _names_a_file(out: str) -> bool:

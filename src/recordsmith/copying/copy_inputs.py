@@ -10,6 +10,7 @@ from recordsmith import _core
 from recordsmith.dataset import DatasetLayout, find_layout
 from recordsmith.dataset.carried_file import carried_mode, is_carried, opened_to_carry
 from recordsmith.dataset.manifest import MANIFEST_NAME, Manifest
+from recordsmith.dataset.metadata import Metadata
 from recordsmith.errors import RecordsmithError, SchemaError, advise, list_names
 from recordsmith.run.policy import TextFile
 from recordsmith.run.splits.splitting import check_number_of_splits
@@ -40,6 +41,7 @@ class CopyInputs:
         provenance: features that say where a record comes from, and not what it is.
         left_out: sentences about files of the dataset that are not copied.
         found_splits: the splits that the files are in, whether they are kept or not.
+        metadata: what is said about all of them.
     """
 
     files: tuple[str, ...]
@@ -50,6 +52,7 @@ class CopyInputs:
     provenance: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
     found_splits: tuple[str, ...] = ()
+    metadata: Metadata = Metadata()  # noqa: RUF009 - it cannot be changed
 
     @property
     def splits(self) -> tuple[str, ...]:
@@ -84,6 +87,7 @@ def find_inputs(paths: PathLike | Iterable[PathLike], *, split: str | None, keep
     texts: dict[str, TextFile] = {}
     left_out: tuple[str, ...] = ()
     provenance: dict[str, None] = {}
+    said: list[Metadata] = []
     for path in given:
         layout = find_layout(path).select(split)
         split_of = {file: name for name, names in layout.splits.items() for file in names}
@@ -92,6 +96,7 @@ def find_inputs(paths: PathLike | Iterable[PathLike], *, split: str | None, keep
         schemas.append((os.fsdecode(path), layout.schema))
         manifest = layout.manifest()
         provenance |= dict.fromkeys(layout.provenance())
+        said.append(Metadata() if manifest is None else manifest.metadata)
         if len(given) == 1 and manifest is not None:
             texts, left_out = _texts_beside(layout, manifest)
     if not files:
@@ -108,6 +113,9 @@ def find_inputs(paths: PathLike | Iterable[PathLike], *, split: str | None, keep
                 advice=advise("Copy one of them under the other's schema first, with {schema}.", schema=...),
             )
     schema = declared[0][1] if declared else None
+    metadata = said[0] if len({*said}) == 1 else Metadata()
+    if len({*said}) > 1:
+        left_out += ("The inputs have different metadata (licence, citation, ...), so the copy has none.",)
     return CopyInputs(
         tuple(files),
         _checked_splits(files, splits, keep=keep_splits),
@@ -117,6 +125,7 @@ def find_inputs(paths: PathLike | Iterable[PathLike], *, split: str | None, keep
         tuple(provenance),
         left_out,
         tuple(dict.fromkeys(name for name in splits if name is not None)),
+        metadata,
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from recordsmith.dataset.metadata import Metadata
 from recordsmith.run.policy import OnError, Output
 from recordsmith.run.splits.splitting import SplitPlan
 
@@ -36,6 +37,7 @@ class CopyOptions:
     cast: bool
     on_error: OnError
     workers: int
+    metadata: Metadata = Metadata()  # noqa: RUF009 - it cannot be changed
 
     def output(self) -> Output:
         """Return what is written, as a run takes it."""
@@ -48,9 +50,12 @@ class CopyOptions:
             compression=self.compression,
             on_error=self.on_error,
             workers=self.workers,
+            metadata=self.metadata,
         )
 
     def to_json(self) -> dict[str, Any]:
         """Return what of it decides about the bytes, JSON-ready."""
-        document = {key: value for key, value in asdict(self).items() if key not in ("out", "workers", "split")}
-        return {**document, "split": None if self.split is None else self.split.to_json()}
+        left_out = ("out", "workers", "split", "metadata")
+        document = {key: value for key, value in asdict(self).items() if key not in left_out}
+        said = {"metadata": self.metadata.to_json()} if self.metadata != Metadata() else {}
+        return {**document, **said, "split": None if self.split is None else self.split.to_json()}

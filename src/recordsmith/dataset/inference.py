@@ -176,7 +176,8 @@ def not_examples(payload: str, path: str | None) -> SchemaError:
     return SchemaError(
         f"The records are not tf.train.Example messages: they are {_MEANINGS.get(payload, payload)}.",
         path=path,
-        advice="Read their bytes with Dataset.raw or RecordReader, and parse them with the library that wrote them.",
+        advice="Open them with raw=True and parse them in .map(), or with descriptor= and message= if they are "
+        "protobuf messages. Dataset.raw and RecordReader give their bytes too.",
     )
 
 

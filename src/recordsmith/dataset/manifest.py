@@ -4,7 +4,9 @@
  "schema": {...},
  "splits": {"train": {"records": 10, "bytes": 1234, "classes": {"cat": 7, "dog": 3},
                       "shards": [{"file": "pets-train.tfrecord-00000-of-00001", "records": 10, "bytes": 1234,
-                                  "sha256": "..."}]}},
+                                  "sha256": "..."}],
+                      "fingerprint": "..."}},                     of its records, in whatever order and files
+ "metadata": {"license": "CC-BY-4.0", ...},                       what people say about the dataset
  "class_weights": {"feature": "label", "weights": {"cat": 0.71, "dog": 1.67}},
  "provenance": ["filename"],                       features that say where a record comes from, not what it is
  "made": {...}}                                                   how, from what, and with which options
@@ -16,6 +18,8 @@ import os
 from dataclasses import dataclass, field
 from typing import Any
 
+from recordsmith.dataset.fingerprint import Fingerprint
+from recordsmith.dataset.metadata import Metadata
 from recordsmith.errors import RecordsmithError, SchemaError
 from recordsmith.records.described_splits import DescribedShard, DescribedSplit, check_file_name, check_split_name
 from recordsmith.schema import Schema
@@ -45,6 +49,7 @@ class Manifest:
         files: what else belongs to the dataset: the names of files in its folder.
         plan: how it was made, JSON-ready; None if nobody says.
         outcome: what came of making it.
+        metadata: its licence, citation, homepage and the like.
         document: the whole as JSON has it, to be written again with changes.
     """
 
@@ -58,6 +63,7 @@ class Manifest:
     files: tuple[str, ...] = ()
     plan: dict[str, Any] | None = None
     outcome: JsonObject = field(default_factory=lambda: JsonObject({}, "manifest"))
+    metadata: Metadata = field(default_factory=Metadata)
     document: dict[str, Any] = field(default_factory=dict, repr=False)
 
 
@@ -114,6 +120,7 @@ def _manifest(document: JsonObject, path: str) -> Manifest:
         files=tuple(check_file_name(name) for name in made.texts("files")),
         plan=dict(made.object("plan").entries) if made.entries.get("plan") is not None else None,
         outcome=made.object("outcome"),
+        metadata=Metadata.of(document.object("metadata")),
         document=dict(entries),
     )
 
@@ -129,7 +136,11 @@ def _splits(document: JsonObject, switch: Switch) -> dict[str, DescribedSplit]:
                 raise SchemaError("The manifest lists a file twice.", found=shard.name)
             seen.add(shard.path)
         splits[check_split_name(name)] = DescribedSplit(
-            shards, split.count("records"), split.count("bytes"), split.object("classes").tallies()
+            shards,
+            split.count("records"),
+            split.count("bytes"),
+            split.object("classes").tallies(),
+            Fingerprint.parsed(split.optional_text("fingerprint")),
         )
     return splits
 

@@ -15,6 +15,7 @@ from recordsmith.columns.arrow_tables import to_arrow_table
 from recordsmith.dataset.compressed import CompressedShards
 from recordsmith.dataset.inference import Census, not_examples, sample_census, schema_from_census
 from recordsmith.dataset.layout import DatasetLayout, find_layout
+from recordsmith.dataset.payload_decoding import PayloadDecoder, payload_decoder
 from recordsmith.errors import (
     ChangedFileError,
     RecordsmithError,
@@ -26,7 +27,7 @@ from recordsmith.errors import (
 )
 from recordsmith.records.compression import reading_compression
 from recordsmith.records.core_failures import StaleIndexError
-from recordsmith.records.index import ShardIndex, StoredOffsets, forget_index, load_index
+from recordsmith.records.index import ShardIndex, StoredOffsets, announce_indexes, forget_index, load_index
 from recordsmith.schema import Schema
 from recordsmith.schema.native import compile_plan
 from recordsmith.storage.ranged.block_cache import cache_size, limit_cache
@@ -45,6 +46,7 @@ __all__ = ["StoredDataset"]
 _ROWS_AT_ONCE = 256
 _TABLE_ROWS = 4096
 _INDEXES_AT_ONCE = 8  # of remote files
+_INDEXES_ANNOUNCED = 256  # files; with more, the schema alone would cost too many requests
 
 T = TypeVar("T")
 Row = dict[str, Any]
@@ -64,9 +66,11 @@ class StoredDataset:
         verify: bool = True,
         rows: range | None = None,
         cache: int | None = None,
+        decoder: PayloadDecoder | None = None,
     ) -> None:
         self._layout = layout
-        self._given_schema = schema if schema is not None else layout.schema
+        self._decoder = decoder  # of records that are no Examples
+        self._given_schema = decoder.schema if decoder is not None else schema if schema is not None else layout.schema
         self._compression = reading_compression(compression)
         self._verify = verify
         self._rows = rows  # None: all; what a slice leaves
@@ -79,7 +83,7 @@ class StoredDataset:
         self._limit_cache()
 
     @classmethod
-    def open(
+    def open(  # noqa: PLR0913 - each is a setting of its own
         cls,
         paths: PathLike | Iterable[PathLike],
         *,
@@ -88,11 +92,15 @@ class StoredDataset:
         compression: str | None = "auto",
         verify: bool = True,
         cache: int | str | None = None,
+        raw: bool = False,
+        descriptor: PathLike | None = None,
+        message: str | None = None,
     ) -> Self:
         """Open a file, folder, glob or list of them."""
         limit = None if cache is None else cache_size(cache, "cache")
+        decoder = payload_decoder(schema, raw=raw, descriptor=descriptor, message=message)
         layout = find_layout(paths).select(split)
-        return cls(layout, schema=schema, compression=compression, verify=verify, cache=limit)
+        return cls(layout, schema=schema, compression=compression, verify=verify, cache=limit, decoder=decoder)
 
     # --- what it is ---
 
@@ -206,7 +214,8 @@ class StoredDataset:
     def to_pandas(self) -> pd.DataFrame:
         """Return all rows as a pandas.DataFrame. Needs the extra "pandas"."""
         import_extra("pandas", extra="pandas", purpose="Dataset.to_pandas")
-        return self.to_arrow().to_pandas()
+        frame: pd.DataFrame = self.to_arrow().to_pandas()
+        return frame
 
     def to_polars(self) -> pl.DataFrame:
         """Return all rows as a polars.DataFrame. Needs polars and the extra "arrow"."""
@@ -233,9 +242,10 @@ class StoredDataset:
         return in_own_process(self._read_batches(size, drop_last=drop_last, threads=threads))
 
     def _read_batches(self, size: int, *, drop_last: bool, threads: int) -> Iterator[tuple[Batch, int]]:
-        if self._rows is not None:
-            for start in range(0, len(self._rows), size):
-                chunk = self._rows[start : start + size]
+        if self._rows is not None or self._decoder is not None:
+            rows = self.record_range()
+            for start in range(0, len(rows), size):
+                chunk = rows[start : start + size]
                 if len(chunk) == size or not drop_last:
                     yield self._decode(np.arange(chunk.start, chunk.stop, chunk.step, dtype=np.int64)), len(chunk)
             return
@@ -284,6 +294,8 @@ class StoredDataset:
 
     def _look(self) -> Census:
         if self._census is None:
+            if self._table is None and len(self.files) <= _INDEXES_ANNOUNCED:
+                announce_indexes(self.files)
             self._census = sample_census(self.files, self._compression, verify=self._verify)
         return self._census
 
@@ -361,23 +373,26 @@ class StoredDataset:
         return rows.start + numbers * rows.step
 
     def _decode(self, numbers: npt.NDArray[np.int64]) -> Batch:
+        if self._decoder is not None:
+            schema = self.schema
+            return self._decoded(numbers, partial(self._decoder.columns, schema=schema))
         plan = self._plan()
         try:
             if self.places().is_plain:
                 parts = self._with_sound_index(lambda table: table.files.decode(plan, numbers, self._verify))
             else:
-                parts = self._decode_payloads(plan, numbers)
+                parts = self._decoded(numbers, partial(_core.decode_payloads, plan))
         except SchemaMismatchError as error:
             raise self._explained(error) from None
         return self.schema.assemble(parts)
 
-    def _decode_payloads(self, plan: _core.Plan, numbers: npt.NDArray[np.int64]) -> list[Any]:
+    def _decoded(self, numbers: npt.NDArray[np.int64], decode: Callable[[list[bytes]], T]) -> T:
         payloads = self._payloads(numbers)
         try:
-            return _core.decode_payloads(plan, payloads)
+            return decode(payloads)
         except RecordsmithError as error:
             if error.record is not None and error.path is None:
-                # The core counted within the payloads it was given.
+                # It was counted within the payloads that were given.
                 table = self.places()
                 files, within = table.at(numbers[error.record : error.record + 1])
                 error.record = int(within[0])

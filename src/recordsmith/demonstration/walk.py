@@ -30,7 +30,7 @@ def demonstrate(folder: str, say: Say, *, framework: str | None = None) -> float
         say: is called with "chapter", "text" or "command", and what to say.
         framework: what to train with; None for the best that is installed.
     """
-    import_extra("cv2", "images", purpose="The demo, which decodes images,")
+    import_extra("cv2", "opencv", purpose="The demo, which decodes images,")
     if os.path.exists(folder) and os.listdir(folder):
         raise RecordsmithError(
             "The folder for the demo is not empty.", path=folder, advice="Name a new one: recordsmith demo FOLDER"

@@ -17,6 +17,8 @@ from recordsmith.dataset.inference import infer_from_files
 from recordsmith.display.tables import note, table
 from recordsmith.errors import RecordsmithError, advise, did_you_mean, list_names
 from recordsmith.exporting.export_files import WRITERS, ExportFiles
+from recordsmith.exporting.lerobot_export import export_episodes
+from recordsmith.formats.exported.form import ExportedForm
 from recordsmith.formats.source import Chunk, Reject
 from recordsmith.making.sources.tfrecord_files import TFRecordsSource
 from recordsmith.run.engines.engine import Engine
@@ -91,7 +93,7 @@ def export(  # noqa: PLR0913 - each is a setting of its own, and all but two hav
     paths: PathLike | Iterable[PathLike],
     out: PathLike,
     *,
-    kind: str | None = None,
+    to: str | None = None,
     split: str | None = None,
     where: str | None = None,
     features: Sequence[str] | None = None,
@@ -99,6 +101,7 @@ def export(  # noqa: PLR0913 - each is a setting of its own, and all but two hav
     schema: Schema | None = None,
     merge_splits: bool = False,
     shard_size: int | str | None = None,
+    extension_types: bool = False,
     on_error: Literal["stop", "skip"] = "stop",
     workers: int | None = None,
     overwrite: bool = False,
@@ -109,7 +112,7 @@ def export(  # noqa: PLR0913 - each is a setting of its own, and all but two hav
     progress: ShowProgress = "auto",
     on_progress: OnProgress | None = None,
 ) -> ExportedDataset:
-    """Write TFRecords as Parquet, CSV, JSON lines or WebDataset.
+    """Write TFRecords as Parquet, CSV, JSON lines, WebDataset or LeRobot.
 
     The schema is exported too, so that `rs.make` restores every record: in the metadata of a Parquet file, as
     NAME.schema.json beside a CSV or JSON lines file, or as the first member of a tar file.
@@ -117,7 +120,8 @@ def export(  # noqa: PLR0913 - each is a setting of its own, and all but two hav
     Args:
         paths: files, folders or globs; several are joined in this order.
         out: the file to write; or a folder, for one file for each split. Or the URL of one.
-        kind: "parquet", "csv", "jsonl" or "webdataset"; None: detected from the name of the file.
+        to: "parquet", "csv", "jsonl" or "webdataset"; None: detected from the name of the file. "lerobot" writes the
+            episodes of robots (`steps/...`) as a folder of LeRobot v3.0, with the images in its Parquet files.
         split: export only this split.
         where: export only records that meet a condition, such as "label == 'cat' and len(tokens) > 10".
         features: export only these features, in this order.
@@ -125,6 +129,8 @@ def export(  # noqa: PLR0913 - each is a setting of its own, and all but two hav
         schema: what is in a record; None: the schema beside the files, or one inferred from all records.
         merge_splits: write the records of all splits into one file.
         shard_size: start a new file at this size: data-00000.tar, data-00001.tar; None writes one file.
+        extension_types: in Parquet, write tensors of one shape as Arrow's `fixed_shape_tensor` instead of nested lists;
+            pyarrow and polars then know their shape. Hugging Face's datasets cannot read such files.
         on_error: what to do with damaged records and with those that do not fit: "stop" raises an error, "skip" leaves
             them out and counts them.
         workers: the number of threads, or of tasks at a time with "ray".
@@ -158,7 +164,21 @@ def export(  # noqa: PLR0913 - each is a setting of its own, and all but two hav
     place, out = out, staged_path(os.fsdecode(out), staging)
     if on_error not in ("stop", "skip"):
         raise RecordsmithError("on_error is 'stop' or 'skip'.", found=repr(on_error))
-    kind, is_folder = _kind(out, kind)
+    if to == "lerobot":
+        other = {"where": where, "features": features, "drop": drop, "shard_size": shard_size, "staging": staging}
+        other |= {"engine": engine if engine != "local" else None, "extension_types": extension_types}
+        refused = [name for name, value in other.items() if value]
+        if refused or is_ranged(os.fsdecode(place)):
+            raise RecordsmithError(
+                "LeRobot folders are written whole, to a local folder.",
+                found=list_names(refused) if refused else os.fsdecode(place),
+                advice="Make the dataset with rs.copy first, and upload the folder afterwards.",
+            )
+        shown = progress if on_progress is None else False
+        return _to_lerobot(paths, out, split, schema, overwrite=overwrite, shown=shown, on_progress=on_progress)
+    kind, is_folder = _kind(out, to)
+    if extension_types and kind != "parquet":
+        raise RecordsmithError("Only Parquet files have Arrow's extension types.", found=f"extension_types for {kind}")
     execution = Execution.checked("", engine=engine, address=address, workers=workers)
     inputs = find_inputs(paths, split=split, keep_splits=is_folder and not merge_splits)
     if not is_folder and not merge_splits and len(inputs.found_splits) > 1:
@@ -192,7 +212,8 @@ def export(  # noqa: PLR0913 - each is a setting of its own, and all but two hav
     ):
         complete(out, is_file=not is_folder)
         shard_bytes = None if shard_size is None else parse_size(shard_size)
-        files = ExportFiles(kind, written, out, shard_bytes=shard_bytes, is_folder=is_folder, overwrite=overwrite)
+        form = replace(WRITERS[kind].form(written), extension_types=extension_types)
+        files = ExportFiles(form, out, shard_bytes=shard_bytes, is_folder=is_folder, overwrite=overwrite)
         names: dict[str, str | None] = {out: only}
         if is_folder:
             suffix = WRITERS[kind].suffixes[0]
@@ -200,19 +221,49 @@ def export(  # noqa: PLR0913 - each is a setting of its own, and all but two hav
         exporter = _Exporter(inputs, plan, written, strict=on_error == "stop")
         with execution.open() as machines:
             if machines.is_remote:
-                exported = _by_machines(machines, exporter, files, names, shard_bytes, on_progress or bar)
+                work = _ExportSplit(exporter, form, shard_bytes)
+                exported = _by_machines(machines, work, files, names, on_progress or bar)
             else:
                 exported = exporter.run(files, names, workers=checked_workers(workers), report=on_progress or bar)
         destination.publish(on_progress or bar)
         return replace(exported, files={destination.shown(path): rows for path, rows in exported.files.items()})
 
 
+def _to_lerobot(
+    paths: PathLike | Iterable[PathLike],
+    out: str,
+    split: str | None,
+    schema: Schema | None,
+    *,
+    overwrite: bool,
+    shown: ShowProgress,
+    on_progress: OnProgress | None,
+) -> ExportedDataset:
+    """Write episodes as a folder of LeRobot."""
+    inputs = find_inputs(paths, split=split, keep_splits=True)
+    known = schema if schema is not None else inputs.schema
+    names = inputs.split_of or ("train",) * len(inputs.files)
+    splits = {
+        name: tuple(file for file, its in zip(inputs.files, names, strict=True) if its == name)
+        for name in dict.fromkeys(names)
+    }
+    with making_progress(shown=shown) as bar:
+        report = on_progress or bar
+        episodes, size, left_out = export_episodes(
+            splits,
+            known if known is not None else infer_from_files(inputs.files)[0],
+            out,
+            overwrite=overwrite,
+            report=lambda done, total: report(Progress("writing", done, total, "rows", done, 0, 0)),
+        )
+    return ExportedDataset("lerobot", {out: episodes}, size, source_rows=episodes, left_out=left_out)
+
+
 def _by_machines(
     machines: Engine,
-    exporter: _Exporter,
+    work: _ExportSplit,
     files: ExportFiles,
     names: Mapping[str, str | None],
-    shard_bytes: int | None,
     report: OnProgress,
 ) -> ExportedDataset:
     """Have the records of each split written by another machine, and give the files their names here."""
@@ -221,8 +272,8 @@ def _by_machines(
     with files:
         for name in names:
             files.next_path(name)
-        work = _ExportSplit(exporter, files.kind, shard_bytes, files.attempts)
-        machines.begin(files.attempts, exporter.folders)
+        work = replace(work, folder=files.attempts)
+        machines.begin(files.attempts, work.exporter.folders)
         for name, part in zip(names, machines.in_order(work, names.items()), strict=True):
             files.adopt(name, part.files)
             parts.append(part)
@@ -236,7 +287,7 @@ def _by_machines(
         rejects=sum(part.rejects for part in parts),
         reasons=tuple(reason for part in parts for reason in part.reasons)[:_MOST_REASONS],
         unmatched=sum(part.unmatched for part in parts),
-        left_out=exporter.left_out,
+        left_out=work.exporter.left_out,
     )
 
 
@@ -246,23 +297,21 @@ class _ExportSplit:
 
     Attributes:
         exporter: how records are read.
-        kind: the format.
+        form: the format and the schema.
         shard_bytes: how large a file may become before the next is begun.
         folder: where attempts are.
     """
 
     exporter: _Exporter
-    kind: str
+    form: ExportedForm
     shard_bytes: int | None
-    folder: str
+    folder: str = ""
 
     def __call__(self, named: tuple[str, str | None]) -> ExportedDataset:
         """Write the files of one name, with the records of a split, or with all."""
         name, split = named
         own = os.path.join(self.folder, secrets.token_hex(8))
-        files = ExportFiles(
-            self.kind, self.exporter.schema, own, shard_bytes=self.shard_bytes, is_folder=True, overwrite=False
-        )
+        files = ExportFiles(self.form, own, shard_bytes=self.shard_bytes, is_folder=True, overwrite=False)
         names = {os.path.join(own, os.path.basename(name)): split}
         return self.exporter.of_split(split).run(files, names, workers=1, report=lambda _progress: None)
 
@@ -378,8 +427,6 @@ def _kind(out: str, asked: str | None) -> tuple[str, bool]:
             "The export format cannot be detected from this name.",
             path=out,
             expected=f"a name that ends in {endings}",
-            advice=advise(
-                "Change the name. For a folder, choose the format with {to}.", to=("kind='parquet'", "--to parquet")
-            ),
+            advice=advise("Change the name. For a folder, choose the format with {to}.", to="parquet"),
         )
     return asked, True

@@ -11,14 +11,13 @@ from types import TracebackType
 from typing import Any, Self
 
 from recordsmith.formats.csv.writer import CsvWriter
-from recordsmith.formats.exported.form import SIDECAR
+from recordsmith.formats.exported.form import SIDECAR, ExportedForm
 from recordsmith.formats.exported.writer import ExportWriter
 from recordsmith.formats.json_lines.writer import JsonLinesWriter
 from recordsmith.formats.parquet.writer import ParquetWriter
 from recordsmith.formats.webdataset.writer import WebDatasetWriter
 from recordsmith.run.full_disk import explained
 from recordsmith.run.publishing.publishing import refuse_file
-from recordsmith.schema import Schema
 from recordsmith.storage.atomic_file import sync_file, write_text_atomically
 from recordsmith.storage.publication import Publication
 
@@ -33,24 +32,23 @@ class ExportFiles:
     """Writes the files of an export; use it in a with statement. If the block raises, nothing is left.
 
     Args:
-        kind: the format, one of `WRITERS`.
-        schema: what is in a record.
+        form: the format and the schema.
         out: the file to write, or the folder.
         shard_bytes: how large a file may become before the next is begun; None: there is one for each name.
         is_folder: `out` is a folder.
         overwrite: existing files may be replaced.
 
     Attributes:
-        kind: as it was given.
+        kind: the format, one of `WRITERS`.
         rows: how many rows each file has.
     """
 
     def __init__(
-        self, kind: str, schema: Schema, out: str, *, shard_bytes: int | None, is_folder: bool, overwrite: bool
+        self, form: ExportedForm, out: str, *, shard_bytes: int | None, is_folder: bool, overwrite: bool
     ) -> None:
-        self.kind = kind
-        self._writer = WRITERS[kind]
-        self._form = self._writer.form(schema)
+        self.kind = form.kind
+        self._writer = WRITERS[form.kind]
+        self._form = form
         self.rows: dict[str, int] = {}
         self._shard_bytes = shard_bytes
         self._overwrite = overwrite

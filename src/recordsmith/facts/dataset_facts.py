@@ -10,6 +10,7 @@
     ├── labels      LabelFacts      per label: counts by split, runs of equal labels in file order
     ├── duplicates  DuplicateFacts  equal records within and across splits; similar images on request
     ├── anomalies   Anomaly         wire-level oddities, with their places
+    ├── boxes       BoxFacts        per feature with boxes: those that cannot be right, with their places
     └── mismatches  Mismatch        where records and the declared schema disagree, with their places
 
 Counts are exact. Quantiles, distinct values and frequent values come from sketches once there are too many to hold;
@@ -27,6 +28,7 @@ from recordsmith.schema import Schema
 
 __all__ = [
     "Anomaly",
+    "BoxFacts",
     "Damage",
     "DatasetFacts",
     "DuplicateFacts",
@@ -245,6 +247,27 @@ class Mismatch:
 
 
 @dataclass(frozen=True, slots=True)
+class BoxFacts:
+    """The boxes of one feature.
+
+    Attributes:
+        feature: its name.
+        boxes: how many boxes there are.
+        in_pixels: how many have a coordinate above 2, which no part of an image can be.
+        counts: how many are "outside" of their image, have "swapped" corners, or are "empty".
+        records: in how many records these are.
+        places: some of these records, with the first such box in words.
+    """
+
+    feature: str
+    boxes: int
+    in_pixels: int
+    counts: dict[str, int]
+    records: dict[str, int]
+    places: dict[str, tuple[Place, ...]]
+
+
+@dataclass(frozen=True, slots=True)
 class DatasetFacts:
     """All of it.
 
@@ -277,6 +300,7 @@ class DatasetFacts:
     duplicates: DuplicateFacts | None = None
     anomalies: tuple[Anomaly, ...] = ()
     mismatches: tuple[Mismatch, ...] = ()
+    boxes: tuple[BoxFacts, ...] = ()
     seconds: float = 0.0
     looked_at_all: bool = True
     split: str | None = None

@@ -22,6 +22,7 @@ from recordsmith.dataset.payload_reading import refuse_pipe
 from recordsmith.errors import RecordsmithError
 from recordsmith.facts.dataset_facts import Anomaly, DatasetFacts, ShardFacts, SplitFacts
 from recordsmith.facts.divided_survey import Machines, SurveyWay, divided_survey
+from recordsmith.facts.from_core.box_facts import boxes_of
 from recordsmith.facts.from_core.duplicates import duplicates_of
 from recordsmith.facts.from_core.feature_facts import features_of
 from recordsmith.facts.from_core.image_facts import decode_images
@@ -177,6 +178,7 @@ def _contents(  # noqa: PLR0913 - what the survey was asked for, and what it has
         "labels": labels,
         "duplicates": duplicates,
         "anomalies": _anomalies(total, places),
+        "boxes": boxes_of(declared, features, shards, progress),
         "mismatches": () if declared is None else mismatches_of(declared, total, features, labels, shards, progress),
     }
 

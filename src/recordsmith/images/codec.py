@@ -33,7 +33,7 @@ _CHANNELS = {"jpeg": (1, 3), "png": (1, 3, 4), "webp": (3, 4), "bmp": (1, 3, 4),
 def opencv() -> Any:
     """Import OpenCV; where nobody else uses it, keep it from printing what our own errors say, and to one thread."""
     users_own = "cv2" in sys.modules or "OPENCV_LOG_LEVEL" in os.environ
-    cv2 = import_extra("cv2", "images", purpose="Decoding and encoding images")
+    cv2 = import_extra("cv2", "opencv", purpose="Decoding and encoding images")
     if not users_own:
         cv2.utils.logging.setLogLevel(cv2.utils.logging.LOG_LEVEL_SILENT)
         cv2.setNumThreads(1)  # images are worked on side by side already

@@ -29,7 +29,7 @@ class Dataset(Verbs[Loader[Row], Loader[Row], Loader[Pair]], StoredDataset):
         files: the files, in reading order.
         splits: the splits that they belong to, as far as that is known.
         schema: what is in a record.
-        payload: what the records are; anything but "example" and "sequence_example" can only be read raw.
+        payload: what the records are; others than "example" and "sequence_example" need raw=True or descriptor=.
 
     >>> import recordsmith as rs, tempfile
     >>> path = tempfile.mkdtemp() + "/data.tfrecord"
@@ -87,7 +87,7 @@ class Dataset(Verbs[Loader[Row], Loader[Row], Loader[Pair]], StoredDataset):
         return viewer().view_dataset(self)
 
 
-def open_dataset(
+def open_dataset(  # noqa: PLR0913 - each is a setting of its own
     path: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
     *,
     split: str | None = None,
@@ -95,6 +95,9 @@ def open_dataset(
     compression: str | None = "auto",
     verify: bool = True,
     cache: int | str | None = None,
+    raw: bool = False,
+    descriptor: str | os.PathLike[str] | None = None,
+    message: str | None = None,
 ) -> Dataset:
     """Open TFRecords: a file, a folder, a glob, a URL, or a list of these.
 
@@ -109,6 +112,10 @@ def open_dataset(
         verify: check the checksum of every record's data.
         cache: how many bytes may be in the cache of remote files when more of this dataset is put into it, such as
             "200GB"; 0 keeps nothing. None: RECORDSMITH_CACHE_LIMIT, or 16 GiB.
+        raw: take each record as bytes, whatever it is: rows have one feature, `payload`, for a `.map()` of your own.
+        descriptor: the file of `protoc --descriptor_set_out` with the type of records that are no Examples. Needs the
+            extra "protobuf".
+        message: the full name of that type, such as "waymo.open_dataset.Frame".
 
     >>> import recordsmith as rs
     >>> rs.open("no/such/data")
@@ -116,4 +123,14 @@ def open_dataset(
     FileNotFoundError: [Errno 2] There is no such file or folder: 'no/such/data'
     The folder 'no/such' cannot be read.
     """
-    return Dataset.open(path, split=split, schema=schema, compression=compression, verify=verify, cache=cache)
+    return Dataset.open(
+        path,
+        split=split,
+        schema=schema,
+        compression=compression,
+        verify=verify,
+        cache=cache,
+        raw=raw,
+        descriptor=descriptor,
+        message=message,
+    )

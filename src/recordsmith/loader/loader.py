@@ -19,8 +19,8 @@ from recordsmith.loader.session import Session
 from recordsmith.loader.skipping import Skipped
 from recordsmith.loader.state import shown_verb
 from recordsmith.loader.verbs import Verbs
-from recordsmith.loader.verbs.pack import Efficiency, Packed
-from recordsmith.loader.verbs.select import SelectVerb
+from recordsmith.loader.verbs.batches.pack import Efficiency, Packed
+from recordsmith.loader.verbs.rows.select import SelectVerb
 from recordsmith.viewing import View, viewer
 from recordsmith.workers.forking import in_own_process
 

@@ -14,7 +14,7 @@ from recordsmith.loader.engine.row_access import RowValues, row_at
 from recordsmith.loader.fetching.record_fetching import Fetcher
 from recordsmith.loader.order.record_order import OrderedRecords
 from recordsmith.loader.plan import RECORD_NUMBERS, Plan, Rows
-from recordsmith.loader.verbs.pairs import Paired
+from recordsmith.loader.verbs.rows.pairs import Paired
 
 __all__ = ["verify_pairs"]
 

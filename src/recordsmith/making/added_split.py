@@ -7,6 +7,7 @@ import os
 from typing import Any
 
 from recordsmith.dataset.manifest import MANIFEST_NAME, Manifest, load_manifest, manifest_text
+from recordsmith.dataset.metadata import Metadata
 from recordsmith.errors import RecordsmithError, list_names
 from recordsmith.run.publishing.descriptions import TFDS_DESCRIPTIONS, description_files
 from recordsmith.run.publishing.publishing import index_names, refuse_existing
@@ -90,7 +91,8 @@ class AddedSplit:
         before = {} if self._old is None else self._old.document["splits"]
         others = {name: split for name, split in before.items() if name != self._split}
         splits = {**others, self._split: facts}
-        texts, _ = description_files(self._name, schema, splits, description, compression=self._compression)
+        metadata = Metadata(description=description).over(Metadata() if self._old is None else self._old.metadata)
+        texts, _ = description_files(self._name, schema, splits, metadata, compression=self._compression)
         replaced = [] if self._old is None or self._split not in before else self._old.splits[self._split].shards
         old = [name for shard in replaced for name in (shard.name, *index_names(shard.name))]
         listed = [] if self._old is None else [name for name in self._old.files if name not in texts]
@@ -98,7 +100,8 @@ class AddedSplit:
         kept = [name for name in listed if others and name not in TFDS_DESCRIPTIONS]
         old += [name for name in (*listed, *TFDS_DESCRIPTIONS) if name not in kept]
         made = {"by": self._by, "files": sorted([*texts, *kept])}
-        texts[MANIFEST_NAME] = manifest_text(self._name, schema, splits, made=made)
+        said = {"metadata": metadata.to_json()} if metadata != Metadata() else {}
+        texts[MANIFEST_NAME] = manifest_text(self._name, schema, splits, **said, made=made)
         for file, text in texts.items():
             write_text_atomically(publication.new_file(file), text)
         publication.commit([*(shard["file"] for shard in shards), *texts], old)

@@ -8,16 +8,18 @@ from dataclasses import replace
 from typing import Any
 
 from recordsmith.dataset.manifest import MANIFEST_NAME, load_manifest
-from recordsmith.errors import RecordsmithError
+from recordsmith.dataset.metadata import Metadata
+from recordsmith.errors import RecordsmithError, list_names
+from recordsmith.formats.arrow.memory_tables import is_table
 from recordsmith.formats.source import Source
 from recordsmith.making.made_dataset import MadeDataset
 from recordsmith.making.making_policy import MakingPolicy
 from recordsmith.making.options import MakeOptions
 from recordsmith.making.preprocessing.preprocessor import Preprocessor
+from recordsmith.run.carrying_out import carry_out
 from recordsmith.run.engines.execution import EngineName, Execution
 from recordsmith.run.engines.part import DonePart
 from recordsmith.run.option_checks import default_name
-from recordsmith.run.part_run import carry_out
 from recordsmith.run.policy import OnError
 from recordsmith.run.progress import OnProgress
 from recordsmith.run.publishing.destination import open_destination, staged_path
@@ -33,10 +35,13 @@ Row = dict[str, Any]
 
 
 def make(  # noqa: PLR0913 - each is a setting of its own, and all but two have a default
-    source: Source | PathLike | Mapping[str, Any] | Iterable[Mapping[str, Any]] | Callable[[], Iterable[Row]],
+    source: Source | PathLike | Mapping[str, Any] | Iterable[Mapping[str, Any]] | Callable[[], Iterable[Row]] | Any,
     out: PathLike,
     *,
     schema: Schema | None = None,
+    label: str | None = None,
+    text: str | Iterable[str] = (),
+    images: str | Iterable[str] = (),
     name: str | None = None,
     split: str | Mapping[str, float | int | str] | None = None,
     stratify: str | bool | None = None,
@@ -64,16 +69,21 @@ def make(  # noqa: PLR0913 - each is a setting of its own, and all but two have 
     staging: PathLike | None = None,
     allow_race: bool = False,
     description: str = "",
+    metadata: Mapping[str, Any] | None = None,
     progress: ShowProgress = "auto",
     on_progress: OnProgress | None = None,
 ) -> MadeDataset:
     """Make a dataset from a source: split, shuffle, write TFRecord shards with a manifest, and verify them.
 
     Args:
-        source: one of `rs.sources`, a path whose kind can be detected, a mapping of arrays, an iterable of rows, or a
-            function that returns an iterator of rows.
+        source: one of `rs.sources`, a path whose kind can be detected, a table (a DataFrame, an Arrow table, a dataset
+            of Hugging Face), a mapping of arrays or of tables by split, an iterable of rows, or a function that
+            returns an iterator of rows.
         out: the folder to write to, or its URL, such as "s3://bucket/pets".
         schema: the features of a record; None uses the schema of the source.
+        label: the column with the class or the target; for a source of `rs.sources`, say it there.
+        text: columns to store as text, even if their values look like numbers; likewise.
+        images: columns with images, or with the paths of images; likewise.
         name: the start of the file names; None uses the name of the folder.
         split: shares such as "train=0.8,test=0.2", or a mapping. Numbers of rows are allowed too, and one of them may
             be "rest". None keeps the splits of the source (a dataset with splits, folders or files named train and
@@ -101,20 +111,23 @@ def make(  # noqa: PLR0913 - each is a setting of its own, and all but two have 
         max_rejects: the maximum share of rejected rows. The run stops if there are more.
         workers: the number of threads, or of processes for `map`. The files do not depend on it.
         engine: "local" uses this machine, "ray" a Ray cluster. The files do not depend on it. With "ray", the source
-            and the output (or `staging`) must be in folders that all machines see.
+            and the output (or `staging`) must be in folders that all machines see, or at URLs.
         address: the address of the Ray cluster, or "auto"; None uses the cluster that this program is connected to, or
             starts Ray on this machine.
         part: do only one part of the work, such as "3/8", as one job of a job array. All parts write to the same
-            output folder. The result says which parts are missing.
+            output folder or URL. The result says which parts are missing.
         finish: order, write, verify and publish the dataset after all parts are done.
         overwrite: replace an existing dataset.
         resume: continue a run that was interrupted.
         staging: for an output at a URL, the local folder in which the files are written before they are uploaded; None:
-            one in the cache folder. If this is a URL too, finished work is also saved there, so that the run can be
-            resumed on another machine.
+            one in the cache folder. If this is a URL too, finished work is kept there: other machines can share it, and
+            the run can be resumed anywhere. With "ray" or `part`, None is a folder at the output.
         allow_race: for a URL, also write to a store that has no conditional writes, in which two runs could overwrite
             each other's output.
         description: a sentence about the dataset, for its description files.
+        metadata: what else is to be said about it: "license", "citation", "homepage", "version" (three numbers), and
+            "supervised_keys" (the names of the input and the target). It is kept in recordsmith.json and in TFDS'
+            dataset_info.json.
         progress: True shows a bar on a terminal and in a notebook, and elsewhere writes a line now and then; "auto"
             shows the bar alone; False shows nothing.
         on_progress: a function that is called with a `Progress` from time to time, instead of showing a bar.
@@ -148,11 +161,16 @@ def make(  # noqa: PLR0913 - each is a setting of its own, and all but two have 
         max_rejects=max_rejects,
         drop_unlabelled=drop_unlabelled,
         workers=workers,
-        description=description,
+        metadata=Metadata.checked(metadata, description),
     )
     with (
         open_destination(
-            out, staging=staging, overwrite=overwrite, resume=resume, resumable=True, allow_race=allow_race
+            out,
+            staging=staging,
+            overwrite=overwrite,
+            resume=resume,
+            allow_race=allow_race,
+            execution=execution,
         ) as destination,
         making_progress(shown=progress if on_progress is None else False) as bar,
     ):
@@ -161,15 +179,17 @@ def make(  # noqa: PLR0913 - each is a setting of its own, and all but two have 
         if not (complete(path) and resume and _is_made(path)):
             if not overwrite and not resume and not execution.in_parts:
                 refuse_output(path)
-            given = _as_source(source, schema)
+            asked = {"label": label, "text": text, "images": images}
+            asked = {option: value for option, value in asked.items() if value not in (None, (), [])}
+            given = _as_source(source, None if map is not None else schema, asked)
             if drop_unlabelled:
                 given.drop_unlabelled()
             if not merge_splits:
                 options = options.keeping(given.splits, divided=split is not None)
             policy = MakingPolicy(given, schema, options)
-            done = carry_out(
-                policy, options.output(path), execution, on_progress or bar, overwrite=overwrite, resume=resume
-            )
+            options.metadata.check_features(policy.final_features)
+            output = replace(options.output(path), store=destination.store)
+            done = carry_out(policy, output, execution, on_progress or bar, overwrite=overwrite, resume=resume)
             if isinstance(done, DonePart):
                 return MadeDataset(destination.place, options.name, {}, part=done)
         made = MadeDataset.of_folder(path)
@@ -178,23 +198,31 @@ def make(  # noqa: PLR0913 - each is a setting of its own, and all but two have 
         return replace(made, folder=destination.place, rejected_path=rejected)
 
 
-def _as_source(source: Any, schema: Schema | None) -> Source:
-    if isinstance(source, Source):
-        return source
+def _as_source(source: Any, schema: Schema | None, asked: dict[str, Any]) -> Source:
+    """Return the source that was given, with what was said about its columns."""
     from recordsmith.making import sources
-    from recordsmith.making.sources.detect import source_for
+    from recordsmith.making.sources.detect import options_checked, source_for
 
+    if isinstance(source, Source):
+        if asked:
+            raise RecordsmithError(
+                f"The source is given already, and {list_names(asked)} must be said to it.",
+                advice=f"Write rs.sources.{source.kind}(..., {next(iter(asked))}=...).",
+            )
+        return source
     if isinstance(source, (str, os.PathLike)):
-        return source_for(source)
+        return source_for(source, **asked)
+    if is_table(source):
+        return sources.arrow(source, schema=schema, **asked)
     if isinstance(source, Mapping):
-        return sources.arrays(source)
+        return sources.arrays(source, **options_checked("arrays", asked))
     if isinstance(source, Iterable) or callable(source):
         declared = {name: feature for name, feature in (schema or {}).items() if isinstance(feature, (Packed, Sparse))}
-        return sources.rows(source, declared=declared)
+        return sources.rows(source, declared=declared, **options_checked("rows", asked))
     raise RecordsmithError(
         "A dataset cannot be made from this.",
         found=type(source).__name__,
-        expected="a path, one of rs.sources, a mapping of arrays, or rows as mappings",
+        expected="a path, one of rs.sources, a table, a mapping of arrays, or rows as mappings",
     )
 
 

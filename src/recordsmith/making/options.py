@@ -9,6 +9,7 @@ from functools import partial
 from types import CellType, CodeType
 from typing import Any
 
+from recordsmith.dataset.metadata import Metadata
 from recordsmith.errors import RecordsmithError, advise, list_names
 from recordsmith.making.preprocessing.preprocessor import Preprocessor
 from recordsmith.records.compression import writing_compression
@@ -45,7 +46,7 @@ class MakeOptions:
     max_rejects: float
     drop_unlabelled: bool
     workers: int
-    description: str
+    metadata: Metadata
 
     @classmethod
     def checked(cls, **given: Any) -> MakeOptions:
@@ -111,7 +112,7 @@ class MakeOptions:
             on_error=self.on_error,
             max_rejects=self.max_rejects,
             workers=self.workers,
-            description=self.description,
+            metadata=self.metadata,
         )
 
     def identity(self, source: dict[str, Any], schema: Schema) -> dict[str, Any]:
@@ -135,7 +136,8 @@ class MakeOptions:
                 "cast": self.cast,
                 "on_error": self.on_error,
                 "drop_unlabelled": self.drop_unlabelled,
-                "description": self.description,
+                "description": self.metadata.description,
+                **({"metadata": said} if (said := self.metadata.to_json()).keys() - {"description"} else {}),
             },
         }
 

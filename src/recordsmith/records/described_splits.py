@@ -42,6 +42,7 @@ class DescribedSplit:
     records: int | None = None
     bytes: int | None = None
     classes: dict[str, int] = field(default_factory=dict)
+    fingerprint: str | None = None
 
     @property
     def files(self) -> tuple[str, ...]:

@@ -40,7 +40,7 @@ _SIGNATURES: tuple[tuple[bytes, str, str, str], ...] = (
         "Run `git lfs pull` to fetch the data.",
     ),
     (b"PAR1", "parquet", "is a Parquet file", "Convert it to TFRecords with `recordsmith make`."),
-    (b"ARROW1", "arrow", "is an Arrow file", "Read it with pyarrow."),
+    (b"ARROW1", "arrow", "is an Arrow file", "Convert it to TFRecords with `recordsmith make`."),
     (b"PK\x03\x04", "zip", "is a zip archive", "Unpack it first."),
     (b"BZh", "bzip2", "is compressed with bzip2", "Decompress it first: TFRecords use gzip or zlib."),
     (b"\xfd7zXZ\x00", "xz", "is compressed with xz", "Decompress it first: TFRecords use gzip or zlib."),
@@ -50,8 +50,8 @@ _SIGNATURES: tuple[tuple[bytes, str, str, str], ...] = (
     (b"GIF8", "gif", "is a GIF image", "Convert images to TFRecords with `recordsmith make`."),
     (b"RIFF", "riff", "is a RIFF file (WAV, WebP or AVI)", "Pass TFRecord files."),
     (b"\x93NUMPY", "npy", "is a numpy array", "Load it with numpy.load."),
-    (b"\x89HDF\r\n\x1a\n", "hdf5", "is an HDF5 file", "Read it with h5py."),
-    (b"SQLite format 3\x00", "sqlite", "is an SQLite database", "Open it with sqlite3."),
+    (b"\x89HDF\r\n\x1a\n", "hdf5", "is an HDF5 file", "Convert it to TFRecords with `recordsmith make`."),
+    (b"SQLite format 3\x00", "sqlite", "is an SQLite database", "Convert it to TFRecords with `recordsmith make`."),
     (b"%PDF", "pdf", "is a PDF document", "Pass TFRecord files."),
     (b"\x7fELF", "elf", "is a program", "Pass TFRecord files."),
 )
@@ -83,6 +83,8 @@ def describe_content(path: str) -> Content:
             return Content(format_, meaning, shown, advice)
     if head[_TAR_AT : _TAR_AT + 5] == b"ustar":
         return Content("tar", "is a tar archive", shown, "Unpack it first.")
+    if head[8:12] == b"DUCK":
+        return Content("duckdb", "is a DuckDB database", shown, "Convert it to TFRecords with `recordsmith make`.")
     if _is_array_record(head):
         return Content(
             "riegeli",

@@ -13,7 +13,9 @@ import hashlib
 import logging
 import os
 from collections.abc import Callable, Iterable
+from concurrent.futures import Future
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal, TypeVar, overload
 
 import numpy as np
@@ -26,12 +28,16 @@ from recordsmith.storage.atomic_file import write_atomically
 from recordsmith.storage.objects import ObjectFolder, child_url, open_folder, split_url, without_secrets
 from recordsmith.storage.publication import INDEX_FOLDER
 from recordsmith.storage.ranged.opening import file_size, is_ranged
+from recordsmith.storage.ranged.remote_object import in_background
+from recordsmith.storage.ranged.requests import result_of
+from recordsmith.workers.forking import renew_after_fork
 
 __all__ = [
     "FRAMING_BYTES",
     "Identity",
     "ShardIndex",
     "StoredOffsets",
+    "announce_indexes",
     "build_index",
     "cache_paths",
     "cached_index",
@@ -263,8 +269,35 @@ def _retried_while_changing(build: Callable[[], T]) -> T:
     return build()
 
 
+class _Downloads:
+    """The indexes of remote files that are on their way, by the URL of the file."""
+
+    def __init__(self) -> None:
+        self.after_fork()
+        renew_after_fork(self)
+
+    def after_fork(self) -> None:
+        """Forget what the threads of the parent fetch."""
+        self.coming: dict[str, Future[bool]] = {}
+
+
+_downloads = _Downloads()
+
+
+def announce_indexes(paths: Iterable[str]) -> None:
+    """Begin to fetch the index objects beside remote files, while the caller waits for something else."""
+    for path in paths:
+        if is_ranged(path) and path not in _downloads.coming and not os.path.exists(cache_paths(path)[0]):
+            _downloads.coming[path] = in_background(partial(_fetch_index, path))
+
+
 def _download_index(url: str) -> bool:
     """Fetch the index object that is beside a remote file, if there is one; whether it matches is not known yet."""
+    coming = _downloads.coming.pop(url, None)
+    return _fetch_index(url) if coming is None else result_of(coming)
+
+
+def _fetch_index(url: str) -> bool:
     above, name = split_url(url)
     target = cache_paths(url)[0]
     try:

@@ -105,6 +105,8 @@ def _carry_manifest(source: str, target: str, repaired: dict[str, FileRepair], o
                 missing += 1
                 continue
             shards.append({**shard, **_facts(os.path.join(output, os.path.basename(shard["file"])), file)})
+        if [shard["sha256"] for shard in shards] != [shard.get("sha256") for shard in split.get("shards") or ()]:
+            split.pop("fingerprint", None)
         if sum(shard["records"] for shard in shards) != split.get("records"):
             changed.append(name)
             split.pop("classes", None)

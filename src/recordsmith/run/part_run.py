@@ -10,38 +10,16 @@ from dataclasses import replace
 
 from recordsmith.dataset.manifest import MANIFEST_NAME
 from recordsmith.errors import RecordsmithError, advise
-from recordsmith.run.engines.execution import Execution
 from recordsmith.run.engines.part import DonePart, Part, Shares, parts_text
 from recordsmith.run.full_disk import explained
-from recordsmith.run.policy import Output, Policy
-from recordsmith.run.progress import OnProgress
 from recordsmith.run.publishing.publishing import refuse_existing
 from recordsmith.run.run import Finished, Run
 from recordsmith.run.staging.staging import Staging
 from recordsmith.storage.publication import Publication, complete
 
-__all__ = ["PartRun", "carry_out"]
+__all__ = ["PartRun", "nothing_to_finish"]
 
 _NOTE = re.compile(r"[0-9]+-of-([0-9]{1,6})")
-
-
-def carry_out(
-    policy: Policy,
-    output: Output,
-    execution: Execution,
-    on_progress: OnProgress | None,
-    *,
-    overwrite: bool,
-    resume: bool,
-) -> Finished | DonePart | None:
-    """Do a run as it was asked for; None if it was finished before."""
-    with execution.open() as engine:
-        run = PartRun(policy, output, on_progress, engine)
-        if execution.part is not None:
-            return run.execute_part(execution.part, overwrite=overwrite)
-        if execution.finish:
-            return run.execute_finish(overwrite=overwrite)
-        return run.execute(overwrite=overwrite, resume=resume)
 
 
 class PartRun(Run):
@@ -94,22 +72,21 @@ class PartRun(Run):
             self._check_finished()
             return None
         if not publication.is_resumable:
-            raise RecordsmithError(
-                "There is nothing to finish: no part has been done yet.",
-                path=output.path,
-                advice=advise("Run each part first, with {part}.", part="1/8"),
-            )
+            raise nothing_to_finish(output.path)
         staging = Staging.resume(publication, self._policy.plan, self._engine.each, thorough=False)
         try:
             with explained(output.path, resumable=True):
-                if not staging.complete:
-                    raise self._incomplete(staging)
-                self._check_rejects(staging, at_end=True)
-                if staging.rows == 0:
-                    raise self._no_record(staging)
-                return self._finish(staging, thorough=False)
+                return self._finish_parts(staging)
         finally:
             staging.close()
+
+    def _finish_parts(self, staging: Staging) -> Finished:
+        if not staging.complete:
+            raise self._incomplete(staging)
+        self._check_rejects(staging, at_end=True)
+        if staging.rows == 0:
+            raise self._no_record(staging)
+        return self._finish(staging, thorough=False)
 
     def _incomplete(self, staging: Staging) -> RecordsmithError:
         """Return the error that says which parts are missing."""
@@ -130,3 +107,12 @@ class PartRun(Run):
                 resume=True,
             ),
         )
+
+
+def nothing_to_finish(place: str) -> RecordsmithError:
+    """Return the error about a finish before any part."""
+    return RecordsmithError(
+        "There is nothing to finish: no part has been done yet.",
+        path=place,
+        advice=advise("Run each part first, with {part}.", part="1/8"),
+    )

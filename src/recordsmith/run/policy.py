@@ -7,11 +7,13 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
+from recordsmith.dataset.metadata import Metadata
 from recordsmith.formats.source import Chunk, Source
 from recordsmith.run.shards.shard_writing import Change
 from recordsmith.run.splits.split_order import SplitOrder
 from recordsmith.run.staging.encoded_chunk import EncodedChunk
 from recordsmith.run.staging.record_files import RecordFiles
+from recordsmith.run.staging.run_in_store import RunInStore
 from recordsmith.run.staging.staging import Staging
 from recordsmith.schema import Schema
 
@@ -34,7 +36,8 @@ class Output:
         on_error: what happens to rows that do not fit.
         max_rejects: the maximum share of rejected rows.
         workers: how many threads work at a time.
-        description: a sentence about the dataset.
+        metadata: what is said about the dataset.
+        store: the remote folders of a run whose machines share nothing else.
     """
 
     path: str
@@ -46,7 +49,8 @@ class Output:
     on_error: OnError = "stop"
     max_rejects: float = 1.0
     workers: int = 1
-    description: str = ""
+    metadata: Metadata = Metadata()  # noqa: RUF009 - it cannot be changed
+    store: RunInStore | None = None
 
 
 class OrderedSplit(NamedTuple):
@@ -96,6 +100,14 @@ class Policy(ABC):
     def chunks(self) -> Iterator[Chunk]:
         """Give all chunks of the source."""
         return self.source.chunks()
+
+    @property
+    def final_features(self) -> tuple[str, ...]:
+        """The names of the features that the dataset is published with."""
+        schema = self.described or Schema({})
+        for change in self.changes:
+            schema = change.schema(schema)
+        return tuple(schema)
 
     @abstractmethod
     def encoder(self) -> Callable[[Chunk], EncodedChunk]:

@@ -16,12 +16,14 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Iterator
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from importlib.metadata import version
 from typing import Any, NamedTuple
 
 from recordsmith.dataset.class_weights import class_weights
+from recordsmith.dataset.fingerprint import Fingerprint
 from recordsmith.dataset.manifest import MANIFEST_NAME, load_manifest, manifest_text
+from recordsmith.dataset.metadata import Metadata
 from recordsmith.errors import RecordsmithError, advise
 from recordsmith.formats.source import local_paths
 from recordsmith.run.engines.engine import Engine, NumberedChunk, StagingWork
@@ -32,12 +34,15 @@ from recordsmith.run.policy import OrderedSplit, Output, Policy
 from recordsmith.run.progress import OnProgress, Progress
 from recordsmith.run.publishing.descriptions import description_files
 from recordsmith.run.publishing.publishing import publish, refuse_existing, refuse_file
-from recordsmith.run.shards.shard_writing import Shard, ShardWriter, plan_shards
+from recordsmith.run.shards.shard_writing import Shard, ShardWriter, WrittenShard, plan_shards
+from recordsmith.run.splits.shared_order import share_order
 from recordsmith.run.splits.split_order import SplitOrder
 from recordsmith.run.splits.splitting import SplitPlan
 from recordsmith.run.staging.plan_differences import differences
 from recordsmith.run.staging.reject_reasons import most_common_reasons
-from recordsmith.run.staging.staging import CHECKED, REJECTED_NAME, Staging
+from recordsmith.run.staging.shard_places import CHECKED, FINGERPRINT, without_notes
+from recordsmith.run.staging.staging import REJECTED_NAME, Staging
+from recordsmith.run.staging.store_staging import StoreStaging
 from recordsmith.storage.publication import Publication, complete, unfinished_run
 from recordsmith.wording.numbers import count_text
 
@@ -222,10 +227,10 @@ class Run:
             self._say("fitting", staging)
             writer.fit(ordered[training].order)
         self._writing = True
-        every = [shard for split in shards.values() for shard in split]
         if thorough:
             done = {name: {**entry, CHECKED: False} for name, entry in done.items()}
-        entries = self._write(staging, writer, every, done)
+        every = list(self._readable(staging, writer, shards, done))
+        entries = self._write(staging, writer, every, done, note=staging.is_in_store)
         splits = {
             name: _described(split, [entries[shard.file] for shard in shards[name]]) for name, split in ordered.items()
         }
@@ -244,6 +249,23 @@ class Run:
             ignored=policy.provenance,
         )
         return ordered, writer
+
+    def _readable(
+        self,
+        staging: Staging,
+        writer: ShardWriter,
+        shards: dict[str, list[Shard]],
+        done: dict[str, dict[str, Any]],
+    ) -> Iterator[Shard]:
+        """Give all shards, with orders that can be read by those who write and check them."""
+        for split in shards.values():
+            is_left = any(not done.get(shard.file, {}).get(CHECKED) for shard in split)
+            if self._engine.is_remote and isinstance(staging, StoreStaging) and is_left:
+                order = split[0].order
+                shared = share_order(order, staging.share, has_buckets=writer.has_buckets(order.split))
+                yield from (replace(shard, order=shared) for shard in split)
+            else:
+                yield from split
 
     def _write(
         self,
@@ -266,7 +288,7 @@ class Run:
         total = sum(shard.rows for shard in shards)
         waiting = [shard for shard in shards if shard.file not in entries]
         unchecked = [shard for shard in shards if not entries.get(shard.file, {}).get(CHECKED)]
-        made = {shard.file: _without_note(entries[shard.file]) for shard in shards if shard.file in entries}
+        made = {shard.file: entries[shard.file] for shard in shards if shard.file in entries}
         done = total - sum(shard.rows for shard in waiting)
         self._say("writing", staging, done, total)
         for shard, (entry, attempt) in self._engine.each(writer.write, waiting):
@@ -277,7 +299,9 @@ class Run:
         writer.forget()
         done = total - sum(shard.rows for shard in unchecked)
         self._say("checking", staging, done, total)
-        for shard, _ in self._engine.each(writer.check, unchecked):
+        written = (WrittenShard(shard, made[shard.file]) for shard in unchecked)
+        for (shard, entry), fingerprint in self._engine.each(writer.check, written):
+            made[shard.file] = {**entry, FINGERPRINT: fingerprint}
             if note:
                 staging.note_checked(made[shard.file])
             done += shard.rows
@@ -315,7 +339,7 @@ class Run:
         schema = None if policy.described is None else writer.final_schema if policy.changes else policy.described
         if schema is not None:
             described, without_tfds = description_files(
-                output.name, schema, splits, output.description, compression=output.compression
+                output.name, schema, splits, output.metadata, compression=output.compression
             )
             texts.update(described)
             policy.warnings += [] if without_tfds is None else [without_tfds]
@@ -328,6 +352,7 @@ class Run:
             splits,
             **({"class_weights": {"feature": policy.label, "weights": weights}} if weights else {}),
             **({"provenance": list(policy.provenance)} if policy.provenance else {}),
+            **({"metadata": output.metadata.to_json()} if output.metadata != Metadata() else {}),
             made={
                 "by": f"recordsmith {version('recordsmith')}",
                 "plan": policy.plan,
@@ -339,7 +364,9 @@ class Run:
             staging,
             output.path,
             manifest,
-            shards=[shard["file"] for split in splits.values() for shard in split["shards"]],
+            shards=()
+            if staging.is_in_store
+            else [shard["file"] for split in splits.values() for shard in split["shards"]],
             texts=texts,
             rejected=rejected,
             modes={name: file.mode for name, file in files.items()},
@@ -367,16 +394,12 @@ def refuse_output(out: str, *, is_file: bool = False) -> None:
     refuse_existing(out)
 
 
-def _without_note(entry: dict[str, Any]) -> dict[str, Any]:
-    """Return the entry of a shard as the manifest has it."""
-    return {name: value for name, value in entry.items() if name != CHECKED}
-
-
 def _described(split: OrderedSplit, entries: list[dict[str, Any]]) -> dict[str, Any]:
     """Return what the manifest says of a split."""
     return {
         "records": split.order.rows,
         "bytes": sum(entry["bytes"] for entry in entries),
         **({"classes": split.classes} if split.classes else {}),
-        "shards": entries,
+        "shards": [without_notes(entry) for entry in entries],
+        "fingerprint": Fingerprint.total(entry[FINGERPRINT] for entry in entries),
     }

@@ -21,6 +21,7 @@ RowRule: TypeAlias = tuple[bool, bool, str, tuple[int | None, ...]]
 """Takes text, takes raw memory, of which format, of which shape."""
 
 _VARIES = -1
+_NARROWED = ("float64", "list")  # each number has to be looked at
 
 
 def compile_plan(schema: Schema) -> _core.Plan:
@@ -64,6 +65,8 @@ def row_rules(schema: Schema) -> list[RowRule] | None:
 
 
 def _row_rule(feature: Feature) -> RowRule | None:
+    if isinstance(feature, NumericFeature) and (feature.packing or (feature.dtype.name, feature.storage) == _NARROWED):
+        return None
     if isinstance(feature, NumericFeature) and not feature.constrained and feature.row_shape.count(None) < 2:
         stored_raw = feature.stored_as == "bytes"
         return False, stored_raw, feature.dtype.char if stored_raw else "", feature.row_shape

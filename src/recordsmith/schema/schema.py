@@ -7,10 +7,15 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from recordsmith.errors import EncodeError, RecordsmithError, SchemaError, did_you_mean, list_names
+from recordsmith.schema.features.audio import Audio
 from recordsmith.schema.features.feature import Feature
+from recordsmith.schema.features.geometry import Boxes, Points
 from recordsmith.schema.features.image import Image
 from recordsmith.schema.features.label import Label
+from recordsmith.schema.features.labels import Labels
+from recordsmith.schema.features.mask import Mask, Masks
 from recordsmith.schema.features.packed import Packed
+from recordsmith.schema.features.sequence import Sequence as SequenceFeature
 from recordsmith.schema.features.sparse import Sparse
 from recordsmith.schema.features.steps import Steps
 from recordsmith.schema.features.strings import Bytes, Text
@@ -31,7 +36,11 @@ __all__ = ["Schema"]
 _FORMAT = "recordsmith-schema"
 _VERSION = 1
 _TYPES: dict[str, type[Feature]] = {
-    kind.type_name: kind for kind in (Scalar, Tensor, Label, Text, Bytes, Image, Packed, Sparse, Steps)
+    kind.type_name: kind
+    for kind in (
+        *(Scalar, Tensor, Label, Text, Bytes, Image, Audio, SequenceFeature, Packed, Sparse, Steps),
+        *(Boxes, Points, Labels, Mask, Masks),
+    )
 }
 
 

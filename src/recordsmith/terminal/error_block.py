@@ -11,6 +11,7 @@ from rich.text import Text
 from recordsmith.errors import RecordsmithError, in_words_of_command_line
 from recordsmith.terminal.system_errors import system_error_words
 from recordsmith.terminal.values.short_values import printable
+from recordsmith.wording.visible_text import printable_lines
 
 __all__ = ["error_block", "error_lines", "warning_block"]
 
@@ -42,8 +43,10 @@ def error_lines(error: BaseException) -> tuple[str, list[tuple[str, str]]]:
     ('The disk is full.', [('where', 'a.tfrecord'), ('to do', 'Free some space, or choose a place on another disk.')])
     """
     if isinstance(error, RecordsmithError):
-        problem, *lines = error.on_command_line().split("\n")
+        text, _, example = error.on_command_line().partition("\n\n")
+        problem, *lines = text.split("\n")
         facts = [(label.strip(), text.strip()) for label, _, text in (line.partition(":") for line in lines)]
+        facts += [("", example)] if example else []
     elif isinstance(error, OSError) and error.strerror is not None:
         problem, advice = system_error_words(error)
         names = [os.fsdecode(name) for name in (error.filename, error.filename2) if isinstance(name, (str, bytes))]
@@ -64,6 +67,7 @@ def _block(label: str, style: str, problem: str, facts: list[tuple[str, str]]) -
     table = Table.grid(padding=(0, 0))
     table.add_column(no_wrap=True, style="dim")
     table.add_column(overflow="fold")
-    for name, text in facts:
+    examples = [Text("\n" + printable_lines(text)) for name, text in facts if not name]
+    for name, text in ((name, text) for name, text in facts if name):
         table.add_row(f"  {name + ':':<10}", Text(printable(text), "green" if name == "to do" else ""))
-    return Group(head, table)
+    return Group(head, table, *examples)

@@ -65,7 +65,7 @@ class ViewedDataset:
         self.dataset = dataset
         self.examination = Examination(dataset)
         self.program = None if program is None else ProgramReport(program, self.examination)
-        self.renderer = ValueRenderer(self.base, _ClassNames(dataset), dataset.colours)
+        self.renderer = ValueRenderer(self.base, _ClassNames(dataset), dataset.colours, dataset.types)
         self.likeness = Likeness(dataset)
         self._cache = cache
         self._searches: OrderedDict[ViewState, Search] = OrderedDict()

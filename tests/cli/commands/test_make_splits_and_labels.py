@@ -77,17 +77,29 @@ def test_rows_without_a_label(run: Run) -> None:
 
 
 def test_a_folder_of_another_form(run: Run) -> None:
-    from tests.formats.images.test_folder_layouts import YOLO, annotated, numbered, put
+    from tests.formats.images.test_folder_layouts import CVAT, numbered, put
 
-    put(Path("yolo"), *numbered("images"), **annotated(numbered("images"), "labels", ".txt", YOLO))
-    result = run("make", "yolo", "-o", "out")
+    put(Path("cvat"), *numbered("images"), **{"annotations.xml": CVAT})
+    result = run("make", "cvat", "-o", "out")
     assert result.exit_code == 2
-    assert "This looks like a YOLO dataset" in said(result)
+    assert "This looks like a CVAT dataset" in said(result)
     assert "--layout flat" in said(result)
-    assert run("make", "yolo", "-o", "out", "--layout", "flat").exit_code == 0
+    assert run("make", "cvat", "-o", "out", "--layout", "flat").exit_code == 0
+
+
+def test_boxes_without_an_option_or_as_images(run: Run) -> None:
+    from tests.formats.images.test_folder_layouts import annotated, numbered, put
+
+    boxes = annotated(numbered("images"), "labels", ".txt", b"0 0.5 0.5 0.25 0.25\n0 0.9 0.5 0.5 0.25\n")
+    put(Path("yolo"), *numbered("images"), **boxes)
+    assert run("make", "yolo", "-o", "rejected").exit_code == 2
+    assert run("make", "yolo", "-o", "out", "--clip", "--feature-names", "tfds").exit_code == 0
+    assert "objects/bbox" in said(run("show", "out"))
+    assert run("make", "yolo", "-o", "flat", "--layout", "flat").exit_code == 0
+    assert "bbox" not in said(run("show", "flat"))
 
 
 def test_an_option_of_another_kind_is_known_by_its_own_name(run: Run) -> None:
     result = run("make", "in-train.csv", "-o", "out", "--layout", "flat")
     assert result.exit_code == 2
-    assert "A source of kind 'csv' has no option --layout. It is one of images." in said(result)
+    assert "A source of kind 'csv' has no option --layout. It is one of images, text" in said(result)

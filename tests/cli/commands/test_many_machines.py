@@ -70,4 +70,4 @@ def test_without_ray_the_error_names_the_command(run: Run, monkeypatch: pytest.M
     result = run("make", "table.csv", "-o", "out", "--engine", "ray")
     assert result.exit_code == 2
     assert "The engine 'ray' needs ray, which is not installed." in result.stderr
-    assert 'pip install "recordsmith[ray]"' in result.stderr
+    assert 'pip install "ray[data]>=2.50"' in result.stderr

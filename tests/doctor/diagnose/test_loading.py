@@ -6,6 +6,7 @@ import itertools
 import queue
 import random
 import sqlite3
+import time
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
@@ -45,6 +46,25 @@ def test_a_pipeline_that_hangs_is_left_with_a_word_about_where() -> None:
     assert "in batches: yield never.get()" in found.message
 
 
+def test_without_time_for_a_batch_nothing_is_claimed_but_that() -> None:
+    def slow() -> Iterator[Any]:
+        time.sleep(1)
+        yield ROWS[:32].numpy(), CLASSES[:32].numpy()
+
+    report = rs.diagnose(slow(), progress=False, time_limit=0.2)
+    assert codes(report, least="warning") == ["T102"]
+    assert "within the time limit of 0.2 seconds: nothing was looked at" in report.findings[0].message
+
+
+def test_the_first_batch_is_waited_for_however_short_its_share_of_the_time_is() -> None:
+    def batches() -> Iterator[Any]:
+        time.sleep(0.5)
+        yield ROWS[:32].numpy(), CLASSES[:32].numpy()
+
+    report = rs.diagnose(batches(), progress=False, time_limit=1.5)
+    assert not {found.code for found in report.findings} & {"T002", "T019", "T102"}
+
+
 def test_what_a_pipeline_raises_in_its_thread_is_reported_as_before() -> None:
     def failing() -> Iterator[Any]:
         yield ROWS[:32].numpy(), CLASSES[:32].numpy()
@@ -66,7 +86,7 @@ class Waiting(data.Dataset):  # type: ignore[misc,name-defined] # PyTorch has no
 
 def test_the_line_is_named_at_which_a_worker_waits() -> None:
     loader = data.DataLoader(Waiting(), batch_size=8, num_workers=2)
-    found = rs.diagnose(loader, progress=False, time_limit=8).findings[0]
+    found = rs.diagnose(loader, progress=False, time_limit=16).findings[0]
     assert found.code == "T019"
     assert "test_loading.py, line " in found.message
     assert "in __getitem__: queue.Queue[Any]().get() (in a worker process)" in found.message

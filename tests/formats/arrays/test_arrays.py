@@ -18,6 +18,7 @@ def _small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(array_source, "_CHUNK_ROWS", 7)
 
 
+@pytest.mark.source("arrays (numpy)", keeps="dtypes, shapes, text, bytes, dates, missing text")
 def test_dtypes_and_shapes_in_memory():
     data: dict[str, Any] = {
         "image": np.arange(24, dtype=np.uint8).reshape(2, 3, 4),
@@ -162,15 +163,29 @@ def test_types_and_floats_of_ones_own():
     assert stored_rows(declared).column("y") == [0, 1]
 
 
-def test_arrays_of_several_splits_are_no_columns(tmp_path):
+@pytest.mark.source("npz of Keras (mnist.npz)", keeps="dtypes, shapes, classes, splits in the names of arrays")
+@pytest.mark.parametrize("form", ["compressed", "stored", "memory"])
+def test_arrays_named_like_splits_are_splits(form, tmp_path):
+    rng = np.random.default_rng(0)
     arrays: dict[str, Any] = {
-        "x_train": np.zeros((4, 2)),
-        "y_train": np.zeros(4),
-        "x_test": np.zeros((4, 2)),
-        "y_test": np.zeros(4),
+        "x_train": rng.integers(0, 256, (40, 28, 28), np.uint8),
+        "y_train": (np.arange(40) % 9).astype(np.uint8),
+        "x_test": rng.integers(0, 256, (10, 28, 28), np.uint8),
+        "y_test": np.arange(10, dtype=np.uint8),
     }
-    np.savez(tmp_path / "mnist.npz", **arrays)
-    with pytest.raises(rs.RecordsmithError, match="several splits"):
-        rs.make(tmp_path / "mnist.npz", tmp_path / "out")
-    for name in ("x_train", "test_score"):  # one split, or a word that means something else, says nothing
-        assert rs.sources.arrays({name: np.zeros(4), "n": np.zeros(4)}).row_count == 4
+    if form != "memory":
+        (np.savez_compressed if form == "compressed" else np.savez)(tmp_path / "mnist.npz", **arrays)
+    rs.make(arrays if form == "memory" else tmp_path / "mnist.npz", tmp_path / "out", label="y", shuffle=False)
+    for split in ("train", "test"):
+        opened = rs.open(tmp_path / "out", split=split)
+        assert opened.schema == rs.Schema({"x": rs.Tensor("uint8", (28, 28)), "y": rs.Label(10)})
+        assert np.array_equal(np.stack([row["x"] for row in opened]), arrays[f"x_{split}"])
+        assert [row["y"] for row in opened] == arrays[f"y_{split}"].tolist()
+
+
+def test_one_split_or_a_word_that_means_something_else_says_nothing():
+    for name in ("x_train", "test_score"):
+        source = rs.sources.arrays({name: np.zeros(4), "n": np.zeros(4)})
+        assert (source.row_count, source.splits) == (4, ())
+    with pytest.raises(rs.SchemaError, match=r"differs from split to split(.|\n)*feature 'x'"):
+        rs.sources.arrays({"x_train": np.zeros((4, 2)), "x_test": np.zeros((4, 3))}).schema()

@@ -97,6 +97,6 @@ def test_rows_of_a_fortran_array_of_any_rank_are_read_in_parts(quick_path):
     array = np.asfortranarray(np.arange(5 * 2 * 3).reshape(5, 2, 3))
     np.save(quick_path / "a.npy", array)
     source = rs.sources.arrays(quick_path / "a.npy")
-    column = source._columns["a"]
+    column = source._tables[None]["a"]
     assert isinstance(column, StoredArray)
     assert [column.rows(n, n + 2).tolist() for n in range(4)] == [array[n : n + 2].tolist() for n in range(4)]

@@ -36,6 +36,7 @@ def _small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(table_lines, "LINES_AT_ONCE", 3)
 
 
+@pytest.mark.source("csv", keeps="numbers, text, leading zeros, missing cells")
 def test_types_are_told_from_the_cells(tmp_path):
     path = written(tmp_path, "n,x,ok,day,word\n1,0.5,true,2024-01-05,a\n-2,3,False,2024-01-06,b\n")
     source = rs.sources.csv(path)

@@ -93,6 +93,16 @@ REFUSED = {
     "masks in splits": (numbered("train/images", "train/masks", "val/images", "val/masks"), {}, "masks"),
     "masks by ending": ([f"a/{n}{end}.png" for n in range(4) for end in ("", "_mask")], {}, "masks"),
     "masks by ending, in a folder": ([*numbered("x"), *(f"y/{n}_mask.png" for n in range(4))], {}, None),
+    "masks of other names": (
+        [*numbered("images"), *(f"masks/m{n}.png" for n in range(4))],
+        {},
+        "images and their masks",
+    ),
+    "labels of other names": (
+        [*numbered("img"), *(f"labels/m{n}.png" for n in range(4))],
+        {},
+        "images and their masks",
+    ),
     "a table": ([f"{n}.png" for n in range(4)], {"labels.csv": b"id,label\n0.png,a\n1.png,b\n2,a\n"}, "labels="),
     "a table beside a folder": (numbered("images"), {"all.csv": b"id,breed\n0,a\n1,b\n2,a\n"}, "labels="),
     "a table as Hugging Face has it": (numbered("."), {"metadata.jsonl": b'{"file_name": "0.png"}\n'}, "labels="),
@@ -104,7 +114,22 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize("case", REFUSED)
+READ = {"Pascal VOC": "voc", "YOLO": "yolo", "COCO": "coco", "masks": "masks"}
+
+
+@pytest.mark.parametrize("case", [case for case, (_, _, words) in REFUSED.items() if words in READ])
+def test_annotated_images_are_recognised(case: str, tmp_path: Path) -> None:
+    images, others, words = REFUSED[case]
+    put(tmp_path / "in", *images, **others)
+    kind = READ[str(words)]
+    assert source_for(tmp_path / "in").kind == kind
+    assert source_for(tmp_path / "in", layout="flat").kind == "images"
+    with pytest.raises(rs.RecordsmithError, match=rf"{words}(.|\n)*rs\.sources\.{kind}"):
+        rs.sources.images(tmp_path / "in").schema()
+    assert "label" not in rs.sources.images(tmp_path / "in", layout="flat").schema()
+
+
+@pytest.mark.parametrize("case", [case for case, (_, _, words) in REFUSED.items() if words not in READ])
 def test_other_forms_are_refused_by_their_names(case: str, tmp_path: Path) -> None:
     images, others, words = REFUSED[case]
     put(tmp_path / "in", *images, **others)
@@ -235,16 +260,17 @@ def test_links_to_class_folders(tmp_path: Path) -> None:
     assert source_for(tmp_path / "tables").kind == "csv"
 
 
-def test_sounds_are_named(tmp_path: Path) -> None:
+def test_sounds_are_a_kind_of_their_own(tmp_path: Path) -> None:
     put(tmp_path, **{"cat/1.wav": b"RIFF", "dog/2.wav": b"RIFF"})
-    with pytest.raises(rs.RecordsmithError, match="Audio files"):
-        kind_of(tmp_path)
+    assert kind_of(tmp_path) == "audio"
 
 
 @pytest.mark.parametrize("document", [COCO, json.dumps(json.loads(COCO), indent=2).encode()])
 def test_a_document_of_annotations_is_no_row(document: bytes, tmp_path: Path) -> None:
     put(tmp_path, **{"instances.json": document})
-    with pytest.raises(rs.RecordsmithError, match="COCO"):
+    with pytest.raises(rs.RecordsmithError, match="No image with annotations"):
         rs.make(tmp_path / "instances.json", tmp_path / "out")
+    with pytest.raises(rs.RecordsmithError, match=r"COCO(.|\n)*rs\.sources\.coco"):
+        rs.make(rs.sources.jsonl(tmp_path / "instances.json"), tmp_path / "out")
     (tmp_path / "rows.json").write_text('{"images": 1, "annotations": 2}\n{"images": 3, "annotations": 4}\n')
     assert rs.make(tmp_path / "rows.json", tmp_path / "rows").rows == 2

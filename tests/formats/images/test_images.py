@@ -11,7 +11,7 @@ import pytest
 from PIL import Image as PillowImage
 
 from recordsmith.errors import PipelineError
-from recordsmith.formats.images import source as image_source
+from recordsmith.formats.images import image_files
 from recordsmith.formats.images.source import images
 from recordsmith.images import decode_image, read_header
 from recordsmith.schema import Image, Label, Text
@@ -45,6 +45,7 @@ def load(source):
     return columns, rejects, places
 
 
+@pytest.mark.source("images", keeps="files byte for byte, class folders as labels, file names")
 def test_class_folders(tmp_path):
     root = put(tmp_path / "photos", {"dog/2.jpg": JPEG, "cat/1.jpg": JPEG, "cat/old/deep/3.jpg": JPEG})
     source = images(root)
@@ -280,7 +281,7 @@ def test_the_schema_says_what_the_images_are(files, options, channels, encoding,
 
 
 def test_images_that_were_not_looked_at_are_made_to_fit(tmp_path, monkeypatch):
-    monkeypatch.setattr(image_source, "_MOST_HEADERS", 2)
+    monkeypatch.setattr(image_files, "_MOST_HEADERS", 2)
     source = images(put(tmp_path, {"1.jpg": JPEG, "2.jpg": PNG, "3.jpg": JPEG, "4.jpg": JPEG}))
     assert source.schema()["image"] == Image(encoding="jpeg")
     columns, rejects, _ = load(source)

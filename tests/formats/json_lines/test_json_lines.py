@@ -28,6 +28,7 @@ def _small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(table_lines, "LINES_AT_ONCE", 3)
 
 
+@pytest.mark.source("jsonl", keeps="numbers, text, lists, nested keys, missing keys")
 def test_types_names_and_shapes(tmp_path):
     rows = [
         {"n": 1, "x": 2, "ok": True, "when": "2024-01-05T00:00:00", "who": {"name": "né", "age": 3}, "v": [1, 2]},
@@ -178,7 +179,7 @@ def test_compressed_lines(tmp_path):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ('[{"a": 1}]', "a single JSON array"),
+        ('{"data": [{"a": 1}, {"a": 2}]}', r"'data' is a list of objects(.|\n)*\['data'\]"),
         ('{\n  "a": 1\n}\n', "several lines"),
         ("", "no rows"),
         ('{"a": 123456789012345678901234}\n', "not a 64-bit integer"),
@@ -221,5 +222,5 @@ def test_lists_nested_as_deep_as_is_read(tmp_path):
 
 def test_when_no_line_can_be_used_the_first_says_why(tmp_path):
     (tmp_path / "a.jsonl").write_text('{"a":' + "[" * 5000 + "]" * 5000 + "}\n")
-    with pytest.raises(rs.RecordsmithError, match=r"No line can be used: The line cannot be read: lists and objects"):
+    with pytest.raises(rs.RecordsmithError, match=r"No row can be used: The line cannot be read: lists and objects"):
         rs.make(tmp_path / "a.jsonl", tmp_path / "out")

@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import json
+import sqlite3
 from typing import Any
 
+import datasets
+import duckdb
 import numpy as np
+import pandas as pd
+import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from pyarrow import feather
 
 import recordsmith as rs
+from recordsmith.making.sources.detect import source_for
 from tests.formats.loaded_rows import stored_rows
 
 NOON = "2020-09-13T12:26:40"  # 1,600,000,000 seconds since 1970
@@ -37,7 +45,7 @@ def test_the_text_of_times_has_zone_and_all_digits(tmp_path):
         "utc": f"{NOON}.123456789Z",
         "berlin": "2020-09-13T14:26:40.123456789+02:00",
         "day": "1970-04-11",
-        "clock": "00:00:01.600000000",
+        "clock": "00:00:01.6",
     }
 
 
@@ -97,4 +105,79 @@ def test_arrays_of_durations_and_times(tmp_path):
     rs.make(source, tmp_path / "a", shuffle=False)
     assert [row["took"] for row in rs.open(tmp_path / "a")] == [5, None]
     rs.make(rs.sources.arrays({"when": when[:1]}), tmp_path / "b")
-    assert rs.open(tmp_path / "b")[0]["when"] == f"{NOON}.500000000"
+    assert rs.open(tmp_path / "b")[0]["when"] == f"{NOON}.5"
+
+
+STAMPS = [f"{NOON}.5", "1969-12-31T23:59:59.25", "2024-02-29T00:00:00"]
+
+
+def typed_times(kind: str, folder: Any) -> Any:
+    """The same times, as each source that has a type for times stores them."""
+    values = [dt.datetime.fromisoformat(stamp) for stamp in STAMPS]
+    if kind == "parquet":
+        return parquet_of(folder, when=pa.array(values).cast(pa.timestamp("ns")))
+    if kind == "feather":
+        feather.write_feather(pa.table({"when": pa.array(values).cast(pa.timestamp("ms"))}), folder / "a.feather")
+        return folder / "a.feather"
+    if kind == "pandas":
+        return pd.DataFrame({"when": pd.to_datetime(values)})
+    if kind == "polars":
+        return pl.DataFrame({"when": values})
+    if kind == "numpy":
+        return {"when": np.array(values, "datetime64[ns]")}
+    if kind == "hugging face":
+        return datasets.Dataset.from_dict({"when": values})
+    if kind == "excel":
+        pd.DataFrame({"when": values[:1] + values[2:]}).to_excel(folder / "a.xlsx", index=False)
+        return folder / "a.xlsx"
+    connection: Any = sqlite3.connect(folder / "a.db") if kind == "sqlite" else duckdb.connect(str(folder / "a.db"))
+    connection.execute("CREATE TABLE t ('when' TIMESTAMP)" if kind == "sqlite" else 'CREATE TABLE t ("when" TIMESTAMP)')
+    connection.executemany("INSERT INTO t VALUES (?)", [(str(value),) for value in values])
+    connection.commit()
+    connection.close()
+    return folder / "a.db"
+
+
+TYPED = ("parquet", "feather", "pandas", "polars", "numpy", "hugging face", "excel", "sqlite", "duckdb")
+
+
+@pytest.mark.parametrize("kind", [*TYPED, "csv", "csv of pandas", "jsonl", "json"])
+@pytest.mark.parametrize("unit", [None, "us"])
+def test_times_have_one_meaning_from_every_source(kind, unit, tmp_path):
+    source: Any
+    if kind in TYPED:
+        source = typed_times(kind, tmp_path)
+    elif kind.startswith("csv"):
+        frame = pd.DataFrame({"when": STAMPS})
+        if kind != "csv":  # with a space, and as many digits as the longest has
+            frame = pd.DataFrame({"when": pd.to_datetime([dt.datetime.fromisoformat(stamp) for stamp in STAMPS])})
+        frame.to_csv(tmp_path / "a.csv", index=False)
+        source = tmp_path / "a.csv"
+    else:
+        rows = [{"when": stamp} for stamp in STAMPS]
+        text = json.dumps(rows) if kind == "json" else "".join(json.dumps(row) + "\n" for row in rows)
+        (tmp_path / f"a.{kind}").write_text(text)
+        source = tmp_path / f"a.{kind}"
+    stamps = STAMPS[:1] + STAMPS[2:] if kind == "excel" else STAMPS  # which has no times before 1900, and no fractions
+    if unit is not None:
+        if kind == "numpy":  # arrays take no unit: they are converted before
+            return
+        options: dict[str, Any] = {"types": {"when": unit}}
+        given = (
+            rs.sources.arrow(source, **options)
+            if kind in ("pandas", "polars", "hugging face")
+            else source_for(source, **options)
+        )
+        rs.make(given, tmp_path / "made", shuffle=False)
+        epoch = dt.datetime(1970, 1, 1)  # noqa: DTZ001 - times without a zone
+        expected: list[Any] = [
+            (dt.datetime.fromisoformat(stamp) - epoch) // dt.timedelta(microseconds=1) for stamp in stamps
+        ]
+        assert [row["when"].item() for row in rs.open(tmp_path / "made")] == expected
+        return
+    rs.make(source, tmp_path / "made", shuffle=False)
+    stored = [row["when"] for row in rs.open(tmp_path / "made")]
+    if kind == "csv of pandas":  # text stays what is written
+        assert stored == (tmp_path / "a.csv").read_text().splitlines()[1:]
+    else:
+        assert stored == stamps

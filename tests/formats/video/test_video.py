@@ -67,6 +67,7 @@ def number_of(pixels) -> int:
     return sum(1 << bit for bit in range(8) if bars[bit] > 128)
 
 
+@pytest.mark.source("video", keeps="every frame, in order, with the rate")
 @pytest.mark.parametrize("suffix", CODECS)
 def test_every_frame_is_there_once_and_in_order(suffix, tmp_path):
     source = video(write(tmp_path / f"a.{suffix}", 50), clip_frames=16)

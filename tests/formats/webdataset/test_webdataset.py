@@ -82,6 +82,7 @@ SAMPLES = {
 }
 
 
+@pytest.mark.source("webdataset", keeps="every file of a sample, numbers, text, JSON, arrays")
 @pytest.mark.parametrize("tar_format", [tarfile.USTAR_FORMAT, tarfile.GNU_FORMAT, tarfile.PAX_FORMAT])
 def test_every_extension_is_a_feature(tar_format, tmp_path):
     source = of(tmp_path, tar(SAMPLES, tar_format))

@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 
 import recordsmith as rs
+from recordsmith.formats.kinds import KINDS
 from recordsmith.images import encode_image
 from recordsmith.making import sources
-from recordsmith.making.sources.detect import KINDS, kind_of, source_for
+from recordsmith.making.sources.detect import kind_of, source_for
 
 IMAGE = encode_image(np.zeros((4, 4, 3), np.uint8), "png")
 
@@ -84,7 +85,7 @@ def test_several_kinds_are_listed_with_the_way_to_name_one(tmp_path):
     assert "--kind csv" in caught.value.on_command_line()
 
 
-@pytest.mark.parametrize("names", [[], ["notes.txt"], ["a.bin", "b.bin"]])
+@pytest.mark.parametrize("names", [[], ["notes.txt"], ["a.what", "b.what"]])
 def test_nothing_known_says_what_is_there(names, tmp_path):
     with pytest.raises(rs.RecordsmithError, match=r"could not be detected(.|\n)*rs.sources.csv"):
         kind_of(filled(tmp_path, *names))

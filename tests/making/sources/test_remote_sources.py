@@ -56,6 +56,42 @@ def as_arrays(folder):
     np.savez_compressed(folder / "rows.npz", n=np.arange(ROWS), x=np.ones((ROWS, 3), "float32"))
 
 
+def as_arrow(folder):
+    table = pyarrow.table({"n": range(ROWS), "word": [f"w{n % 7}" for n in range(ROWS)]})
+    with pyarrow.ipc.new_file(str(folder / "rows.arrow"), table.schema) as writer:
+        writer.write_table(table, max_chunksize=100)
+
+
+def as_hdf5(folder):
+    with pytest.importorskip("h5py").File(folder / "rows.h5", "w") as file:
+        file["n"] = np.arange(ROWS)
+        file["x"] = np.ones((ROWS, 3), "float32")
+
+
+def as_idx(folder):
+    head = bytes([0, 0, 8, 1]) + ROWS.to_bytes(4, "big")
+    (folder / "train-labels-idx1-ubyte").write_bytes(head + bytes(n % 7 for n in range(ROWS)))
+
+
+def as_excel(folder):
+    book = pytest.importorskip("openpyxl").Workbook()
+    for row in (["n", "word"], *([n, f"w{n % 7}"] for n in range(ROWS))):
+        book.active.append(row)
+    book.save(folder / "rows.xlsx")
+
+
+def as_json_array(folder):
+    rows = ", ".join(f'{{"n": {n}, "word": "w{n % 7}"}}' for n in range(ROWS))
+    (folder / "rows.json").write_text(f"[{rows}]")
+
+
+def as_texts(folder):
+    for kind in ("pos", "neg"):
+        (folder / kind).mkdir()
+        for n in range(20):
+            (folder / kind / f"{n}.txt").write_text(f"{kind} {n}")
+
+
 def as_images(folder):
     cv2 = pytest.importorskip("cv2")
     for label in ("cat", "dog"):
@@ -74,10 +110,12 @@ def upload(folder, url):
 
 
 SOURCES = [as_csv, as_compressed_csv, as_jsonl, as_parquet, as_tar, as_arrays]
+OTHERS = [as_arrow, as_hdf5, as_idx, as_excel, as_json_array, as_texts, as_images]
 
 
 @pytest.mark.parametrize(
-    ("write", "given"), [*((one, given) for one in SOURCES for given in ("folder", "file")), (as_images, "folder")]
+    ("write", "given"),
+    [*((one, given) for one in SOURCES for given in ("folder", "file")), *((one, "folder") for one in OTHERS)],
 )
 def test_a_remote_source_gives_the_dataset_of_a_local_one(tmp_path, s3_url, write, given):
     source = tmp_path / "source"

@@ -20,6 +20,7 @@ def numbered(count: int) -> Any:
 SCHEMA = rs.Schema({"n": rs.Scalar("int64"), "name": rs.Text(), "inner/v": rs.Tensor("int64", (None,))})
 
 
+@pytest.mark.source("rows (Python)", keeps="the values of every row, nested mappings")
 @pytest.mark.parametrize("form", ["list", "generator", "function"])
 @pytest.mark.parametrize("schema", [None, SCHEMA])
 def test_every_form_gives_the_same(form, schema):

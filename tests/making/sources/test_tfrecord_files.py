@@ -32,6 +32,7 @@ def _small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tfrecord_files, "_CHUNK_ROWS", 7)
 
 
+@pytest.mark.source("tfrecords", keeps="all features of records, whatever the compression")
 @pytest.mark.usefixtures("_small_chunks")
 @pytest.mark.parametrize("compression", [None, "gzip", "zlib"])
 def test_records_come_back_whatever_the_compression(compression, tmp_path):

@@ -32,9 +32,9 @@ def started_cluster(nodes: int) -> Iterator[Any]:
         cluster.shutdown()
 
 
-def add_node(cluster: Any) -> Any:
+def add_node(cluster: Any, **more: Any) -> Any:
     """Add a node with one processor."""
-    return cluster.add_node(num_cpus=1, node_ip_address=LOOPBACK, object_store_memory=_SMALL)
+    return cluster.add_node(num_cpus=1, node_ip_address=LOOPBACK, object_store_memory=_SMALL, **more)
 
 
 @pytest.fixture(scope="module")

@@ -61,7 +61,7 @@ def test_splits_that_are_too_large_for_random_reads(quick_path: Path, monkeypatc
 
     def noted(*given: Any) -> Any:
         found = real(*given)
-        dealt.append(0 if found is None else len(found.paths))
+        dealt.append(0 if found is None else len(found.dealt))
         return found
 
     monkeypatch.setattr(shard_writing, "deal_buckets", noted)
@@ -158,15 +158,15 @@ def test_export(kind: str, quick_path: Path) -> None:
     settings: list[dict[str, Any]] = [{}, {"shard_size": 20_000, "where": "label != 'cat'"}, {"merge_splits": True}]
     for number, options in enumerate(settings):
         local, on_ray = quick_path / f"local-{number}", quick_path / f"ray-{number}"
-        here = rs.export(quick_path / "data", local, kind=kind, **options)
-        there = rs.export(quick_path / "data", on_ray, kind=kind, engine="ray", **options)
+        here = rs.export(quick_path / "data", local, to=kind, **options)
+        there = rs.export(quick_path / "data", on_ray, to=kind, engine="ray", **options)
         assert file_digests(on_ray) == file_digests(local)
         assert {Path(path).name: rows for path, rows in there.files.items()} == {
             Path(path).name: rows for path, rows in here.files.items()
         }
         assert (there.bytes, there.source_rows, there.unmatched) == (here.bytes, here.source_rows, here.unmatched)
     with pytest.raises(rs.RecordsmithError, match="of this name already"):
-        rs.export(quick_path / "data", quick_path / "ray-0", kind=kind, engine="ray")
+        rs.export(quick_path / "data", quick_path / "ray-0", to=kind, engine="ray")
 
 
 def test_repair(quick_path: Path) -> None:

@@ -353,8 +353,8 @@ def test_killed_while_checking_repairing_and_exporting(
     there = rs.repair(damaged, quick_path / "ray", engine="ray", progress=killing("repair"))
     assert there.records == here.records
     assert file_digests(quick_path / "ray") == file_digests(quick_path / "local")
-    rs.export(quick_path / "local", quick_path / "tables", kind="csv", progress=False)
-    rs.export(quick_path / "local", quick_path / "ray-tables", kind="csv", engine="ray", on_progress=killing("export"))
+    rs.export(quick_path / "local", quick_path / "tables", to="csv", progress=False)
+    rs.export(quick_path / "local", quick_path / "ray-tables", to="csv", engine="ray", on_progress=killing("export"))
     assert file_digests(quick_path / "ray-tables") == file_digests(quick_path / "tables")
     assert kills == ["check", "repair", "export"]
 

@@ -187,7 +187,7 @@ def test_copies_exports_and_repairs(every_s3_url: str, tmp_path: Path) -> None:
     rs.copy(tmp_path / "data", f"{every_s3_url}/all.tfrecord", merge_splits=True, take=3, overwrite=True)
     assert open_folder(every_s3_url).read("all.tfrecord", longest=10**7)[0] != one
 
-    exported = rs.export(tmp_path / "data", f"{every_s3_url}/tables", kind="parquet")
+    exported = rs.export(tmp_path / "data", f"{every_s3_url}/tables", to="parquet")
     assert sorted(exported.files) == [f"{every_s3_url}/tables/test.parquet", f"{every_s3_url}/tables/train.parquet"]
     assert sorted(in_force(f"{every_s3_url}/tables")) == ["test.parquet", "train.parquet"]
     rs.export(tmp_path / "data", f"{every_s3_url}/train.csv", split="train")

@@ -12,7 +12,7 @@ import pytest
 
 import recordsmith as rs
 from recordsmith import _core
-from recordsmith.run.staging import pieces
+from recordsmith.run.staging import pieces, staged_files
 from recordsmith.run.staging.encoded_chunk import Classes, EncodedChunk
 from recordsmith.run.staging.pieces import Piece, PieceWriter, descriptions, remove_others, without_overlap
 from tests.formats.made_sources import file_digests, labelled
@@ -101,7 +101,7 @@ def test_a_description_names_files_of_its_folder_alone(files: str, tmp_path: Pat
 def test_a_chunk_that_was_half_written_is_not_in_the_piece(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     writer = PieceWriter(str(tmp_path), 0)
     writer.add(chunk(b"a"))
-    real = pieces.write_all
+    real = staged_files.write_all
 
     def full(file: Any, data: Any) -> None:
         real(file, data[:5])

@@ -555,5 +555,5 @@ def test_without_tensorflow_the_error_says_how_to_install_it(monkeypatch: pytest
     schema = rs.Schema({"x": rs.Scalar("int64")})
     monkeypatch.setitem(sys.modules, "tensorflow", None)
     for attempt in (schema.to_tf, lambda: schema.parse_tf([b""]), schema.to_tf_code):
-        with pytest.raises(rs.MissingExtraError, match=r"recordsmith\[tensorflow\]"):
+        with pytest.raises(rs.MissingExtraError, match=r"pip install .tensorflow"):
             attempt()

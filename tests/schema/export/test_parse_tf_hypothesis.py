@@ -11,6 +11,7 @@ from hypothesis.extra import numpy as hnp
 
 import recordsmith as rs
 from tests.schema.export.tensors import assert_rows_same, written
+from tests.schema.test_round_trip import boxes
 
 DTYPES: tuple[Any, ...] = (
     *("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
@@ -82,6 +83,8 @@ features = st.one_of(
     label_features,
     packed_features,
     sparse_features,
+    st.builds(rs.Boxes, split=st.booleans()),
+    st.builds(rs.Labels, st.just(["a", "b", "c"])),
     st.builds(rs.Steps, step_features, optional=st.booleans()),
 )
 
@@ -97,6 +100,10 @@ def values(feature: Any) -> st.SearchStrategy[Any]:
         strategy = st.dictionaries(st.integers(0, feature.size - 1), hnp.from_dtype(feature.dtype))
     elif isinstance(feature, rs.Label):
         strategy = st.integers(0, feature.size - 1)
+    elif isinstance(feature, rs.Labels):
+        strategy = st.lists(st.integers(0, feature.size - 1), max_size=3).map(lambda row: np.array(row, np.int64))
+    elif isinstance(feature, rs.Boxes):
+        strategy = boxes()
     elif isinstance(feature, (rs.Text, rs.Bytes)):
         one: st.SearchStrategy[Any] = texts if isinstance(feature, rs.Text) else st.binary(max_size=5)
         count = feature.shape[0] if feature.shape else None

@@ -46,11 +46,19 @@ class TestPlan:
         column = only(Tensor(dtype, (None, 2), storage="bytes").plan("x"))
         assert (column.kind, column.count, column.row_bytes) == ("bytes", 1, None)
 
-    @pytest.mark.parametrize("dtype", ["float64", "complex64", "complex128"])
+    @pytest.mark.parametrize("dtype", ["complex64", "complex128"])
     def test_lossy_list_storage_is_refused(self, dtype: Any) -> None:
         with pytest.raises(SchemaError, match="cannot be stored in a list without loss") as caught:
             Scalar(dtype, storage="list")
         assert "bytes" in str(caught.value.advice)
+
+    def test_float64_in_a_list_is_only_what_a_float32_holds(self) -> None:
+        feature = Tensor("float64", (None,), storage="list")
+        assert feature.column_to_parts([[0.5], [], [np.nan]])[0][0].dtype == np.float32
+        with pytest.raises(EncodeError, match="without loss") as caught:
+            feature.column_to_parts([[0.5], [0.5, 0.1]])
+        assert caught.value.row == 1
+        assert feature.column_to_parts([[0.1]], cast=True)[0][0].tolist() == [np.float32(0.1)]
 
     def test_a_free_dimension_varies(self) -> None:
         assert only(Tensor("float32", (None, 4)).plan("x")).count is None

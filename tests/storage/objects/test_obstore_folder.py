@@ -202,7 +202,7 @@ def test_a_profile_has_keys_region_and_endpoint(s3_url: str, tmp_path: Path, mon
 
 def test_a_missing_package_is_named_with_its_command(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "obstore", None)
-    with pytest.raises(rs.RecordsmithError, match=r"needs obstore, which[^$]*recordsmith\[remote\]"):
+    with pytest.raises(rs.RecordsmithError, match=r"needs obstore, which[^$]*pip install .obstore"):
         open_folder("s3://bucket").head("a")
 
 

@@ -218,7 +218,7 @@ SCENARIOS = {
     "export to compressed JSON lines": exporting("out.jsonl.gz", split="train"),
     "export to WebDataset": exporting("out.tar", split="train"),
     "export to several files": exporting("out.csv", split="train", shard_size=10),
-    "export to a folder": exporting("out", kind="jsonl"),
+    "export to a folder": exporting("out", to="jsonl"),
     "repair": Scenario(damaged, repair, repair),
     "repair a file": Scenario(damaged_file, repair_file, repair_file, "out.tfrecord.gz"),
     "RecordWriter": Scenario(file_before, records, records, "out.tfrecord"),

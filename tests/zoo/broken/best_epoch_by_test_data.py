@@ -1,4 +1,4 @@
-# cause: P286
+# cause: P164
 import numpy as np
 from tensorflow import keras
 

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from types import ModuleType
 
 from recordsmith.checking.rules import (
+    boxes,
     drift,
     duplicates,
     framing,
@@ -29,6 +30,7 @@ _MODULES = (
     wire,
     schema,
     values,
+    boxes,
     texts,
     images,
     storage,

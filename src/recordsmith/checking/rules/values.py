@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from recordsmith.checking.feature_reading import (
     declared_feature,
     describes_images,
+    is_about_objects,
     is_mask,
     is_ordering,
     label_features,
@@ -244,6 +245,7 @@ def unnormalised(facts: DatasetFacts) -> Iterator[Finding]:
         feature.name: feature.numbers.deviation
         for feature in with_parts(facts.features)
         if feature.number_kind == "float"
+        and not is_about_objects(facts, feature.name)
         and feature.name not in labels
         and not (named_like_labels(feature.name) or is_ordering(feature.name) or is_mask(feature.name))
         and feature.records >= _RECORDS_FOR_CONSTANT
@@ -328,6 +330,7 @@ def integers_as_floats(facts: DatasetFacts) -> Iterator[Finding]:
         and feature.records >= 10
         and feature.distinct > 2
         and float_pixels(feature) is None
+        and not is_about_objects(facts, feature.name)
     ]
     small: list[str] = []
     for feature, numbers in whole:

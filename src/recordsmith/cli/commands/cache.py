@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from recordsmith.cli.commands.options import format_option
+from recordsmith.cli.options.shared_options import format_option
 
 __all__ = ["cache"]
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 
 import click
 
-from recordsmith.cli.commands.options import NearChoice, engine_options, files_of_split_option
+from recordsmith.cli.options.shared_options import NearChoice, engine_options, files_of_split_option
 from recordsmith.cli.reporting import Reporting, report_options
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from recordsmith.cli.commands.options import read_names
+from recordsmith.cli.options.shared_options import read_names
 from recordsmith.cli.reporting import Reporting, report_options
 
 __all__ = ["compare"]
@@ -31,10 +31,22 @@ Examples:
     help="Compare this split of both; or, as train,test, the first split of FIRST with the second split of SECOND.",
 )
 @click.option("--records/--no-records", default=True, help="Compare the records themselves, or not. [default: compare]")
+@click.option(
+    "--no-fingerprints",
+    is_flag=True,
+    help="Read the files, also if the fingerprints in both manifests say that the records are the same.",
+)
 @report_options
 @click.pass_context
 def compare(
-    context: click.Context, /, *, paths: tuple[str, ...], splits: tuple[str, ...], records: bool, **options: Any
+    context: click.Context,
+    /,
+    *,
+    paths: tuple[str, ...],
+    splits: tuple[str, ...],
+    records: bool,
+    no_fingerprints: bool,
+    **options: Any,
 ) -> None:
     """Compare two datasets, or two splits of one.
 
@@ -54,5 +66,13 @@ def compare(
     asked = reporting.to_apply
     wanted = (splits[0], splits[-1]) if splits else (None, None)
     second = paths[1] if len(paths) == 2 else None
-    report = compare_datasets(paths[0], second, splits=wanted, records=records, progress=True, **asked)
+    report = compare_datasets(
+        paths[0],
+        second,
+        splits=wanted,
+        records=records,
+        fingerprints=not no_fingerprints,
+        progress=True,
+        **asked,
+    )
     reporting.finish(report, context)

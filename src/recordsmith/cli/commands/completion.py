@@ -7,7 +7,7 @@ import os
 import click
 from click.shell_completion import CompletionItem, get_completion_class
 
-from recordsmith.cli.commands.options import NearChoice
+from recordsmith.cli.options.shared_options import NearChoice
 
 __all__ = ["PathWord", "complete_paths", "completion"]
 

@@ -6,11 +6,12 @@ from typing import Any
 
 import click
 
-from recordsmith.cli.commands.options import (
+from recordsmith.cli.options.shared_options import (
     compression_option,
     drop_option,
     engine_options,
     format_option,
+    metadata_option,
     name_option,
     names_option,
     on_error_option,
@@ -134,6 +135,7 @@ def sample_option(_ctx: click.Context | None, _param: click.Parameter | None, va
 @shard_size_option
 @compression_option("keep", "none", "gzip", "zlib")
 @name_option
+@metadata_option
 @on_error_option(
     "What to do with a damaged or invalid record: stop; skip it; or skip it and write the reason to rejected.jsonl "
     "(quarantine).",
@@ -168,7 +170,7 @@ def copy(ctx: click.Context, /, *, sources: tuple[str, ...], output: str, style:
     if options["schema"] is not None:
         options["schema"] = find_schema(options["schema"]).schema
     options["features"] = options["features"] or None
-    with resumable(output, options["staging"]), making_progress(at_once=True) as on_progress:
+    with resumable(output, options), making_progress(at_once=True) as on_progress:
         copied = copy_dataset(list(sources), output, on_progress=on_progress, **options)
     if copied.part is not None:
         echo_part(copied.part, style=style)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from recordsmith.cli.commands.options import NearChoice
+from recordsmith.cli.options.shared_options import NearChoice
 
 __all__ = ["demo"]
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from recordsmith.cli.commands.options import (
+from recordsmith.cli.options.shared_options import (
     NearChoice,
     drop_option,
     engine_options,
@@ -40,9 +40,8 @@ Examples:
 )
 @click.option(
     "--to",
-    "kind",
-    type=NearChoice(["parquet", "csv", "jsonl", "webdataset"]),
-    help="The format of the files in an output folder, one file for each split.",
+    type=NearChoice(["parquet", "csv", "jsonl", "webdataset", "lerobot"]),
+    help="The format of the files in an output folder, one file for each split; or lerobot, for episodes of robots.",
 )
 @click.option("--split", metavar="NAME", help="Use only the records of this split, such as train.")
 @click.option("--merge-splits", is_flag=True, help="Write the records of all splits to one file.")
@@ -62,6 +61,12 @@ Examples:
     "--shard-size",
     metavar="SIZE",
     help="Start a new file when a file has this size, such as 500MB: data-00000.tar, data-00001.tar.",
+)
+@click.option(
+    "--extension-types",
+    is_flag=True,
+    help="In Parquet, write tensors of one shape as Arrow's fixed_shape_tensor. Hugging Face's datasets cannot read "
+    "such files.",
 )
 @on_error_option("What to do with a damaged or invalid record: stop, or skip it.", "stop", "skip", default="stop")
 @remote_options

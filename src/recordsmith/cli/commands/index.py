@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal, cast
 
 import click
 
-from recordsmith.cli.commands.options import engine_options, files_of_split_option, format_option
+from recordsmith.cli.options.shared_options import engine_options, files_of_split_option, format_option
 
 if TYPE_CHECKING:
     from recordsmith.run.engines.execution import EngineName

@@ -6,18 +6,19 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from recordsmith.cli.commands.make_values import (
+from recordsmith.cli.options.make_values import (
     balance_option,
     map_function,
     numbers_option,
     preprocessors,
     size_option,
 )
-from recordsmith.cli.commands.options import (
+from recordsmith.cli.options.shared_options import (
     NearChoice,
     compression_option,
     engine_options,
     format_option,
+    metadata_option,
     name_option,
     on_error_option,
     part_options,
@@ -30,6 +31,7 @@ from recordsmith.cli.commands.options import (
     stratify_option,
     workers_option,
 )
+from recordsmith.formats.kinds import KINDS
 
 if TYPE_CHECKING:
     from recordsmith.formats.source import Source
@@ -44,6 +46,7 @@ Examples:
   recordsmith make reviews.jsonl -o data --label stars --vocabulary text=20000
   recordsmith make 'logs/*.parquet' -o data --balance undersample --map mine:clean --workers 4
   recordsmith make photos/ -o data --resize 224x224 --resume
+  recordsmith make frames.tfrecord -o data --descriptor types.pb --message pkg.Frame
   recordsmith make photos/ -o s3://bucket/data --staging /scratch
   recordsmith make /shared/photos -o /shared/data --engine ray --address auto
   recordsmith make /shared/photos -o /shared/data --part 3/8
@@ -56,21 +59,31 @@ _OF_THE_SOURCE = {
     "images": "images",
     "labels": "labels",
     "layout": "layout",
+    "query": "query",
+    "table": "table",
+    "sheet": "sheet",
     "strip": "strip",
     "resize": "size",
     "channels": "channels",
     "encoding": "image_encoding",
     "quality": "quality",
+    "feature_names": "names",
+    "clip": "clip",
     "schema": "schema",
+    "descriptor": "descriptor",
+    "message": "message",
+    "raw": "raw",
+    "rows": "rows",
+    "rate": "rate",
 }
 # What goes to the run as it is.
 _OF_THE_RUN = (
-    *("schema", "name", "split", "stratify", "group", "merge_splits", "drop_unlabelled", "seed", "balance"),
+    *("schema", "name", "metadata", "split", "stratify", "group", "merge_splits", "drop_unlabelled", "seed", "balance"),
     *("shards", "shard_size", "cast", "on_error", "max_rejects", "workers", "overwrite", "resume"),
     *("staging", "allow_race", "engine", "address", "part", "finish"),
 )
 # The kinds that take their types from a schema; the rows of other sources are compared with it later.
-_WITH_SCHEMA = ("csv", "jsonl", "parquet", "arrays", "tfrecords")
+_WITH_SCHEMA = ("csv", "jsonl", "parquet", "arrays", "arrow", "excel", "hdf5", "idx", "mat", "sql", "tfrecords")
 
 # The headings of the help, each before the option that it begins with.
 _HEADINGS = {
@@ -115,6 +128,7 @@ class _UnderHeadings(click.Command):
     help="The folder to write the dataset to, or a URL: s3://bucket/data.",
 )
 @name_option
+@metadata_option
 @click.option("--overwrite", is_flag=True, help="Replace an existing dataset or an unfinished run.")
 @resume_option
 @remote_options
@@ -122,14 +136,24 @@ class _UnderHeadings(click.Command):
 @click.option(
     "--kind",
     metavar="KIND",
-    help="The kind of source: images, csv, jsonl, parquet, arrays, webdataset, tfrecords or video.  [default: "
-    "detected]",
+    help=f"The kind of source: {', '.join(KINDS)}.  [default: detected]",
 )
 @click.option(
     "--schema",
     metavar="PATH",
     help="The schema of the records: a file written by `recordsmith schema -o`, a features.json, a schema.pbtxt, or "
     "another dataset.",
+)
+@click.option(
+    "--descriptor",
+    metavar="FILE",
+    help="For TFRecords of other protobuf messages: the file that `protoc --descriptor_set_out` wrote.",
+)
+@click.option("--message", metavar="TYPE", help="The message type of these records, such as waymo.open_dataset.Frame.")
+@click.option("--raw", is_flag=True, help="Take TFRecords as bytes, in a column `payload`, for the function of --map.")
+@click.option("--rate", metavar="HZ", type=click.IntRange(min=1), help="Resample sounds to this rate, such as 16000.")
+@click.option(
+    "--rows", type=NearChoice(["episodes", "steps"]), help="For --kind rlds: what a row is.  [default: episodes]"
 )
 @click.option("--label", metavar="COLUMN", help="The column with the class or the target.")
 @click.option(
@@ -145,6 +169,9 @@ class _UnderHeadings(click.Command):
     help="The meaning of the image folders: classes; splits that contain classes; or none (flat).  [default: auto, "
     "detected from names and contents]",
 )
+@click.option("--query", metavar="SQL", help="The rows of a database: a SELECT, with ORDER BY for a fixed order.")
+@click.option("--table", metavar="NAME", help="The table of a database, if it has several.")
+@click.option("--sheet", metavar="NAME", help="The sheet of a workbook, if it has several.")
 @click.option("--strip", is_flag=True, help="Remove white space around class names.")
 @click.option("--drop-unlabelled", is_flag=True, help="Leave out rows without a label. The summary says how many.")
 @click.option(
@@ -166,6 +193,15 @@ class _UnderHeadings(click.Command):
     metavar="N",
     type=click.IntRange(1, 100),
     help="The quality of converted JPEG and WebP images.  [default: 95]",
+)
+@click.option(
+    "--feature-names",
+    type=NearChoice(["tf", "tfds"]),
+    help="The names of the features of images with boxes or masks: those of the TensorFlow Object Detection API (tf), "
+    "such as image/object/bbox/xmin, or those of TensorFlow Datasets (tfds), such as objects/bbox.  [default: tf]",
+)
+@click.option(
+    "--clip", is_flag=True, help="Cut boxes off at the edge of their image. Otherwise, boxes outside are rejected."
 )
 @click.option(
     "--vocabulary",
@@ -236,9 +272,11 @@ class _UnderHeadings(click.Command):
 def make(ctx: click.Context, /, *, sources: tuple[str, ...], output: str, style: str, **options: Any) -> None:
     """Make a dataset of TFRecord files, split and shuffled, with a description beside them.
 
-    SOURCE is a folder of images (whose folders are classes, or splits that contain classes), a table (CSV, JSON
-    lines, Parquet), arrays (.npy, .npz), tar files of WebDataset, TFRecords, or videos. Several files of one kind,
-    or a quoted glob, are one source.
+    SOURCE is a folder of images or texts (whose folders are classes, or splits that contain classes), images with boxes
+    or masks (COCO, Pascal VOC, YOLO, masks beside images), sounds, scans, robot episodes (RLDS, LeRobot), a table
+    (CSV, JSON, Parquet, Arrow, Excel), a database (SQLite, DuckDB), arrays (.npy, .npz, HDF5, .mat, idx), a saved
+    dataset of Hugging Face, tar files of WebDataset, TFRecords, or videos. Several files of one kind, or a quoted glob,
+    are one source.
 
     The files are read back and verified before the run ends. After Ctrl-C, a crash or a full disk, --resume
     continues where the run stopped, and the files are the same. Exit codes: 0 all rows were written, 1 some rows
@@ -263,7 +301,7 @@ def make(ctx: click.Context, /, *, sources: tuple[str, ...], output: str, style:
         options["schema"] = find_schema(options["schema"]).schema
     if options["channels"] is not None:
         options["channels"] = int(options["channels"])
-    with resumable(output, options["staging"]), making_progress(at_once=True) as on_progress:
+    with resumable(output, options), making_progress(at_once=True) as on_progress:
         made = make_dataset(
             _source(sources, options),
             output,
@@ -292,7 +330,7 @@ def _source(paths: tuple[str, ...], options: dict[str, Any]) -> Source:
 
     asked = {its: options[ours] for ours, its in _OF_THE_SOURCE.items() if options[ours] not in (None, (), False)}
     given = paths[0] if len(paths) == 1 else list(paths)
-    kind = options["kind"] or kind_of(given)
+    kind = options["kind"] or kind_of(given, annotated=not {"layout", "labels"} & asked.keys())
     if options["function"] is not None or kind not in _WITH_SCHEMA:
         asked.pop("schema", None)  # it is that of the records, and the function makes them
     try:

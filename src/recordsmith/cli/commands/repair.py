@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from recordsmith.cli.commands.options import NearChoice, engine_options, format_option, remote_options
+from recordsmith.cli.options.shared_options import NearChoice, engine_options, format_option, remote_options
 
 if TYPE_CHECKING:
     from recordsmith.run.engines.execution import EngineName

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 from click.shell_completion import CompletionItem
 
-from recordsmith.cli.commands.options import format_option
+from recordsmith.cli.options.shared_options import format_option
 
 __all__ = ["rule"]
 

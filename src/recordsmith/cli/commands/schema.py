@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from recordsmith.cli.commands.options import NearChoice, files_of_split_option
+from recordsmith.cli.options.shared_options import NearChoice, files_of_split_option
 
 if TYPE_CHECKING:
     from recordsmith.dataset.schema_source import FoundSchema

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from recordsmith.cli.commands.options import files_of_split_option, format_option, names_option
+from recordsmith.cli.options.shared_options import files_of_split_option, format_option, names_option
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from recordsmith.cli.commands.options import files_of_split_option
+from recordsmith.cli.options.shared_options import files_of_split_option
 
 if TYPE_CHECKING:
     from recordsmith.viewer.server import Server

@@ -37,7 +37,7 @@ _EXPLAINED: dict[str, tuple[str, ...]] = {
     "T001": ("T063", "T064"),
     "T006": ("T063",),
     "T022": ("T063",),
-    "T002": ("T019", "T064"),
+    "T002": ("T019", "T102", "T064"),
 }
 _EXPLAINED_FOR_SAME: dict[str, tuple[str, ...]] = {
     "T020": ("T030",),

@@ -120,7 +120,7 @@ def diagnose(  # noqa: PLR0913 - each is a choice of its own, and most are named
         first = sampled[0]
         matches: list[Match] = []
         with np.errstate(all="ignore"):  # values may be anything here, and are looked at for that
-            observed = _observed(source, sampled, seed)
+            observed = replace(_observed(source, sampled, seed), time_limit=time_limit)
             beside = validation if validation is not None else source.validation
             if beside is not None and first.batches:
                 on_phase("sampling the validation data", 0, 0)

@@ -22,6 +22,7 @@ __all__ = ["lint", "lint_and_fix"]
 PathLike = str | os.PathLike[str]
 
 _SOURCE = "<source>"
+_NOT_FOLLOWED = "P099"  # it would contradict a finding about the code
 
 
 def lint(
@@ -130,7 +131,10 @@ def _sections(unread: list[RecordsmithError]) -> tuple[TextSection, ...]:
 def _findings(programs: list[Program], judge: Judge[Program]) -> list[Finding]:
     found: dict[tuple[object, ...], Finding] = {}
     for program in programs:
-        for finding in judge.find(program):
+        given = list(judge.find(program))
+        about_code = [one for one in given if one.code != _NOT_FOLLOWED]
+        stopped = program.too_large or program.cut_short
+        for finding in given if stopped or not about_code else about_code:
             if program.is_test_code and finding.severity is not Severity.INFO and finding.code.startswith("P"):
                 finding = dataclasses.replace(finding, severity=Severity.INFO)  # noqa: PLW2901 - the same one
             if program.cut_short and finding.evidence.get("exception") == RecursionError.__name__:

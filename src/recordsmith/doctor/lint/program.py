@@ -154,6 +154,12 @@ class Program:
                 return "training"
         return None
 
+    @property
+    def has_foreign_trainer(self) -> bool:
+        """A `Trainer` of a library runs the training loop; a class of the program with this name is followed."""
+        own = any(one.definition.name == "Trainer" for one in self.classes)
+        return not own and self.mentions(r"\bTrainer\(")
+
     @functools.cached_property
     def models(self) -> list[CompiledModel]:
         """The models that it compiles, or whose output it gives to a loss; many rules ask for them."""

@@ -22,7 +22,8 @@ from recordsmith.facts.dataset_facts import LabelFacts, Mismatch, ShardFacts
 from recordsmith.facts.from_core.survey_places import FilePlaces, lengths_of
 from recordsmith.facts.sound_records import sound_records
 from recordsmith.facts.value_facts import FeatureFacts, LengthFacts, NumberFacts, Place
-from recordsmith.schema import Feature, Image, Label, Packed, Schema, Sparse, Steps, Tensor
+from recordsmith.schema import Audio, Boxes, Feature, Image, Label, Packed, Schema, Sparse, Steps, Tensor
+from recordsmith.schema import Sequence as SequenceFeature
 from recordsmith.schema.features.numeric import NumericFeature
 from recordsmith.schema.features.strings import StringFeature
 from recordsmith.schema.native import compile_plan
@@ -30,7 +31,7 @@ from recordsmith.schema.plan import PlanColumn
 from recordsmith.wording.numbers import count_text
 from recordsmith.workers.progress_display import OnPhase
 
-__all__ = ["expectations_of", "mismatches_of"]
+__all__ = ["expectations_of", "mismatches_of", "record_batches"]
 
 _MOST_PLACES = 5
 _BATCH = 512
@@ -230,7 +231,7 @@ def _broken_constraints(
         alone = schema.select([name])
         done = 0
         for shard in shards:
-            for batch in _batches(shard.path):
+            for batch in record_batches(shard.path):
                 _check(alone, name, shard.path, batch, broken, shape_is_open=shape_is_open)
                 done += len(batch)
                 progress(f"reading {name!r} again", min(done, in_all), in_all)
@@ -247,6 +248,10 @@ def _may_break(feature: Feature, facts: FeatureFacts) -> bool:
         return _may_break(inner, facts)
     if isinstance(feature, Image):
         return not _images_agree(feature, facts)
+    if isinstance(feature, Audio):
+        return True  # the facts do not have the headers of sounds
+    if isinstance(feature, Boxes):
+        return False  # box_facts.py looks at them
     if isinstance(feature, NumericFeature):
         bounds = feature.bounds
         if not feature.constrained:
@@ -263,11 +268,15 @@ def _may_not_fit(feature: Feature, facts: FeatureFacts) -> bool:
     """Whether the number of values does not prove that every record has the declared shape and dtype."""
     if isinstance(feature, Steps):
         return _may_not_fit(feature.feature, facts)
+    if isinstance(feature, SequenceFeature):
+        return True
     if isinstance(feature, Packed):
         bools = [one for one, (dtype, _) in zip(facts.parts, feature.parts.values(), strict=False) if dtype == "bool"]
         return any(part.numbers is not None and _outside_bounds(part.numbers, 0, 1) for part in bools)
     if not isinstance(feature, NumericFeature):
         return False
+    if feature.packing:
+        return True
     if facts.numbers is not None and _outside_dtype(feature.dtype, facts.numbers):
         return True
     sizes = [size for size in feature.row_shape if size is not None]
@@ -309,7 +318,7 @@ def _outside_bounds(numbers: NumberFacts, low: float | None, high: float | None)
     return below or (high is not None and numbers.max is not None and numbers.max > high)
 
 
-def _batches(path: str) -> Iterator[list[tuple[int, bytes]]]:
+def record_batches(path: str) -> Iterator[list[tuple[int, bytes]]]:
     """Give the sound records of a file with their numbers, some at a time."""
     records = ((number, payload) for _, number, payload in sound_records(path))
     while batch := list(islice(records, _BATCH)):

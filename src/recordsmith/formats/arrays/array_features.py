@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,7 @@ from recordsmith.formats.tables.columns import (
 )
 from recordsmith.formats.tables.loading import numbers_are_names
 from recordsmith.formats.tables.options import TableOptions
-from recordsmith.formats.tables.times import UNITS, duration_feature
+from recordsmith.formats.tables.times import UNITS, duration_feature, short_fraction
 from recordsmith.schema import Bytes, Feature, Label, Text
 
 __all__ = ["Column", "blocks", "bytes_per_row", "feature_of", "values_for"]
@@ -29,29 +29,37 @@ _BLOCK_BYTES = 8 << 20
 Column = Array | StoredArray
 
 
-def feature_of(name: str, column: Column, options: TableOptions) -> Feature:
-    """Return the feature of an array, from its dtype, its shape and what the caller said about it."""
+def feature_of(name: str, parts: Sequence[Column], options: TableOptions) -> Feature:
+    """Return the feature of an array, from its dtype, its shape and what the caller said about it.
+
+    Args:
+        name: that of the array.
+        parts: the array in each split.
+        options: what the caller said.
+    """
+    column = parts[0]
+    _check_same(parts)
     dtype = np.dtype(column.dtype)
     shape = tuple(column.shape[1:])
     hint = options.hint(name)
     if hint == "label" and dtype.kind != "f":
         if shape not in ((), (1,)):
             raise SchemaError("A label must be one value per row.", found=f"an array of shape {column.shape}")
-        return _label(column, strip=options.strip)
+        return _label(parts, strip=options.strip)
     if dtype.kind in "USTOM" or hint in ("text", "bytes"):
-        return _strings(column, shape, hint)
+        return _strings(parts, shape, hint)
     if dtype.kind == "m" and not shape and np.datetime_data(dtype)[0] in UNITS:
-        gaps = any(bool(np.isnat(block).any()) for block in blocks(column))
+        gaps = any(bool(np.isnat(block).any()) for part in parts for block in blocks(part))
         return duration_feature(np.datetime_data(dtype)[0], optional=gaps)
     if dtype.kind not in "biufc":
         raise SchemaError("Arrays of this dtype cannot be stored in a TFRecord.", found=str(dtype))
-    optional = isinstance(column, np.ma.MaskedArray) and bool(np.ma.getmaskarray(column).any())
+    optional = any(isinstance(part, np.ma.MaskedArray) and bool(np.ma.getmaskarray(part).any()) for part in parts)
     if hint is not None and hint != "label":
         return number_feature(np.dtype(hint), shape, optional=optional)
     if dtype.name == "float64":
         if options.floats != "auto":
             dtype = np.dtype(options.floats)
-        elif not _has_large(column):
+        elif not any(map(_has_large, parts)):
             dtype = np.dtype("float32")
     elif dtype.kind == "f" and dtype.itemsize > 8:
         raise SchemaError("Floats of more than 64 bits cannot be stored.", found=str(dtype))
@@ -65,7 +73,7 @@ def values_for(part: Array, feature: Feature, *, strip: bool = False) -> Any:
     if part.dtype.kind == "m":
         return np.ma.MaskedArray(part.astype(np.int64), mask=np.isnat(part))
     if part.dtype.kind == "M":
-        return [None if np.isnat(value) else str(value) for value in part]
+        return [None if np.isnat(value) else short_fraction(str(value)) for value in part]
     if isinstance(feature, Label) and part.dtype.kind in "iu" and numbers_are_names(feature):
         return [str(value) for value in part.tolist()]
     if isinstance(feature, Label) and strip and part.dtype.kind in "OSUT":
@@ -103,27 +111,35 @@ def _has_large(column: Column) -> bool:
     return False
 
 
-def _label(column: Column, *, strip: bool) -> Feature:
+def _check_same(parts: Sequence[Column]) -> None:
+    """Refuse an array that is of another kind in another split."""
+    kinds = {(np.dtype(part.dtype).kind, np.dtype(part.dtype).itemsize, tuple(part.shape[1:])) for part in parts}
+    if len({(kind, 0 if kind in "USO" else size, shape) for kind, size, shape in kinds}) > 1:
+        found = [f"{np.dtype(part.dtype)} of shape {tuple(part.shape[1:])}" for part in parts]
+        raise SchemaError("The array differs from split to split.", found=", ".join(dict.fromkeys(found)))
+
+
+def _label(parts: Sequence[Column], *, strip: bool) -> Feature:
     classes: set[str] = set()
-    for block in blocks(column):
+    for block in (block for part in parts for block in blocks(part)):
         values = np.unique(block) if block.dtype.kind != "O" else set(block.tolist())
         words = (value.item() if isinstance(value, np.generic) else value for value in values)
         classes |= {word.decode() if isinstance(word, bytes) else str(word) for word in words}
         if len(classes) > MOST_CLASSES:
             raise too_many_classes()
-    if np.dtype(column.dtype).kind == "b":
+    if np.dtype(parts[0].dtype).kind == "b":
         return Label(["false", "true"])
     return label_feature(stripped(classes) if strip else classes, optional=False)
 
 
-def _strings(column: Column, shape: tuple[int, ...], hint: str | None) -> Feature:
-    dtype = np.dtype(column.dtype)
+def _strings(parts: Sequence[Column], shape: tuple[int, ...], hint: str | None) -> Feature:
+    dtype = np.dtype(parts[0].dtype)
     if len(shape) > 1:
-        raise SchemaError("Strings have at most one dimension.", found=f"an array of shape {column.shape}")
+        raise SchemaError("Strings have at most one dimension.", found=f"an array of shape {parts[0].shape}")
     optional = False
     text = dtype.kind in "UTM"
-    if dtype.kind == "O" and isinstance(column, np.ndarray):
-        kinds = {type(value) for value in column.tolist()}
+    if dtype.kind == "O":
+        kinds = {type(value) for part in parts for block in blocks(part) for value in block.reshape(-1).tolist()}
         optional = type(None) in kinds
         kinds.discard(type(None))
         text = kinds == {str}

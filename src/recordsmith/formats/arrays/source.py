@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -11,16 +12,17 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from recordsmith.errors import RecordsmithError, SchemaError, list_names
+from recordsmith.errors import RecordsmithError, SchemaError
 from recordsmith.formats.arrays.array_features import Column, blocks, bytes_per_row, feature_of, values_for
 from recordsmith.formats.arrays.stored_arrays import Array, MemberStream, StoredArray, arrays_in_files, stored_array
+from recordsmith.formats.files.file_splits import in_split_order
 from recordsmith.formats.files.source_files import PathLike, SourceFile, describe_files
 from recordsmith.formats.source import Chunk, Loaded, NumberedRows, Source
 from recordsmith.formats.tables.options import TableOptions, table_options
 from recordsmith.records.shards import split_in_name
 from recordsmith.schema import Schema
 
-__all__ = ["ArraysSource", "arrays"]
+__all__ = ["ArraysSource", "arrays", "base_name", "by_split"]
 
 _CHUNK_BYTES = 8 << 20
 _CHUNK_ROWS = 65_536
@@ -30,6 +32,7 @@ def arrays(
     data: Mapping[str, Any] | PathLike | Iterable[PathLike],
     *,
     label: str | None = None,
+    columns: str | Iterable[str] | None = None,
     types: Mapping[str, Any] | None = None,
     schema: Schema | None = None,
     floats: str = "auto",
@@ -37,10 +40,13 @@ def arrays(
 ) -> ArraysSource:
     """Return arrays as a source for `make`. Row i of the dataset has entry i of each array.
 
+    Arrays named x_train, y_train, x_test and y_test are two splits of x and y.
+
     Args:
         data: arrays by name, or the paths of `.npy` files by name; or a `.npz` archive, a `.npy` file, or a folder of
             `.npy` files, named after the files.
         label: the array with the class.
+        columns: use only these arrays.
         types: the types of arrays, by name: a feature, a dtype, "text", "bytes" or "label".
         schema: the features. Other arrays are left out.
         floats: the dtype that float64 is stored as: "float32", "float64", or "auto": float32, unless a value is at
@@ -57,6 +63,7 @@ def arrays(
     """
     options = table_options(
         label=label,
+        columns=columns,
         types=types,
         schema=schema,
         floats=floats,
@@ -66,7 +73,7 @@ def arrays(
         found: Mapping[str, Column] = {_checked_name(name): _column(name, value) for name, value in data.items()}
     else:
         found = arrays_in_files(data)
-    return ArraysSource(found, options)
+    return ArraysSource(by_split(found), options)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +87,7 @@ class ArraysChunk(Chunk):
     name: str
     source_bytes: int
     strip: bool = False
+    split: str | None = None
 
     def load(self) -> Loaded:
         """Read the rows."""
@@ -91,20 +99,24 @@ class ArraysChunk(Chunk):
 
 
 class ArraysSource(Source):
-    """Arrays of equal length. Made by `rs.sources.arrays`."""
+    """Arrays of equal length, in one or several splits. Made by `rs.sources.arrays`."""
 
     kind: ClassVar[str] = "arrays"
 
-    def __init__(self, columns: Mapping[str, Column], options: TableOptions) -> None:
-        _check_lengths(columns)
+    def __init__(
+        self, tables: Mapping[str | None, Mapping[str, Column]], options: TableOptions, lost: tuple[str, ...] = ()
+    ) -> None:
         self._options = options
+        self._lost = lost
         self.label = options.label_name()
-        names = options.wanted(list(columns), next(iter(self._paths(columns)), "the arrays"))
-        self._columns = {name: columns[name] for name in names}
-        self._files = {place.file.path: place.file for place in _stored(self._columns)}
-        self.sequential = len(_stored(self._columns)) < len(self._columns) or any(
-            place.offset is None for place in _stored(self._columns)
-        )
+        first = next(iter(tables.values()), {})
+        names = options.wanted(list(first), next((place.file.path for place in _stored(first)), "the arrays"))
+        self._tables = {split: {name: columns[name] for name in names} for split, columns in tables.items()}
+        for columns in self._tables.values():
+            _check_lengths(columns)
+        every = [column for table in self._tables.values() for column in table.values()]
+        self._files = {column.file.path: column.file for column in every if isinstance(column, StoredArray)}
+        self.sequential = not all(isinstance(column, StoredArray) and column.offset is not None for column in every)
 
     def schema(self) -> Schema:
         """Return the schema: dtypes and shapes are those of the arrays."""
@@ -115,58 +127,113 @@ class ArraysSource(Source):
         described: dict[str, Any] = {"kind": self.kind, "options": self._options.describe()}
         if self._files:
             described["files"] = describe_files(list(self._files.values()))
-        in_memory = {name: column for name, column in self._columns.items() if isinstance(column, np.ndarray)}
+        in_memory = {
+            name if split is None else f"{split}/{name}": _digest(column)
+            for split, columns in self._tables.items()
+            for name, column in columns.items()
+            if isinstance(column, np.ndarray)
+        }
         if in_memory:
-            described["arrays"] = {name: _digest(column) for name, column in in_memory.items()}
+            described["arrays"] = in_memory
         return described
 
     def chunks(self) -> Iterator[Chunk]:
         """Give the chunks: rows of about 8 MB in all, and at most 65,536."""
+        for split, columns in self._tables.items():
+            yield from self._chunks_of(split, columns)
+
+    def _chunks_of(self, split: str | None, columns: Mapping[str, Column]) -> Iterator[Chunk]:
         schema = self.schema()
-        rows = self.row_count or 0
-        row_bytes = sum(bytes_per_row(column) for column in self._columns.values())
+        rows = _rows(columns)
+        row_bytes = _row_bytes(columns)
         at_once = max(1, min(_CHUNK_ROWS, _CHUNK_BYTES // max(1, row_bytes)))
-        name = next(iter(self._files), "arrays")
+        name = next((place.file.path for place in _stored(columns)), "arrays")
         streams = {
             key: MemberStream(column)
-            for key, column in self._columns.items()
+            for key, column in columns.items()
             if isinstance(column, StoredArray) and column.offset is None
         }
         for start in range(0, rows, at_once):
             stop = min(start + at_once, rows)
             parts: dict[str, Column] = {}
-            for key, column in self._columns.items():
+            for key, column in columns.items():
                 if key in streams:
                     parts[key] = streams[key].next(stop - start)
                 else:
                     parts[key] = column if isinstance(column, StoredArray) else column[start:stop]
-            yield ArraysChunk(parts, schema, start, stop, name, row_bytes * (stop - start), self._options.strip)
+            size = row_bytes * (stop - start)
+            yield ArraysChunk(parts, schema, start, stop, name, size, self._options.strip, split)
+
+    @property
+    def splits(self) -> tuple[str, ...]:
+        """The splits that the arrays are, the training split first."""
+        return in_split_order(split for split in self._tables if split is not None)
+
+    def split_of(self, chunk: Chunk) -> str | None:
+        """Return the split of the arrays that a chunk comes from."""
+        return chunk.split if isinstance(chunk, ArraysChunk) else None
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What was left out or changed when the arrays were found."""
+        return self._lost
 
     @property
     def size_bytes(self) -> int | None:
         """How many bytes the arrays have."""
-        return sum(bytes_per_row(column) for column in self._columns.values()) * (self.row_count or 0)
+        return sum(_row_bytes(columns) * _rows(columns) for columns in self._tables.values())
 
     @property
     def row_count(self) -> int | None:
         """How many entries each array has."""
-        return int(next(iter(self._columns.values())).shape[0])
-
-    @staticmethod
-    def _paths(columns: Mapping[str, Column]) -> Iterator[str]:
-        return (place.file.path for place in _stored(columns))
+        return sum(map(_rows, self._tables.values()))
 
     @cached_property
     def _schema(self) -> Schema:
         if self._options.schema is not None:
             return self._options.schema
         features = {}
-        for name, column in self._columns.items():
+        for name in next(iter(self._tables.values())):
+            parts = [columns[name] for columns in self._tables.values()]
             try:
-                features[name] = self._options.declared(name) or feature_of(name, column, self._options)
+                features[name] = self._options.declared(name) or feature_of(name, parts, self._options)
             except SchemaError as error:
                 raise error.at(feature=name) from None
         return Schema(features)
+
+
+def by_split(columns: Mapping[str, Column]) -> dict[str | None, dict[str, Column]]:
+    """Divide arrays into splits, if the name of each has one, and all splits have the same arrays.
+
+    >>> by_split({"x_train": np.zeros(2), "x_test": np.zeros(1)})
+    {'train': {'x': array([0., 0.])}, 'test': {'x': array([0.])}}
+    """
+    tables: dict[str | None, dict[str, Column]] = {}
+    for name, column in columns.items():
+        split = split_in_name(name)
+        tables.setdefault(split, {})[base_name(name)] = column
+    same = len({tuple(sorted(table)) for table in tables.values()}) == 1
+    return tables if None not in tables and len(tables) > 1 and same else {None: dict(columns)}
+
+
+def base_name(name: str) -> str:
+    """Return the name of an array without the split that is part of it.
+
+    >>> base_name("X_train"), base_name("test"), base_name("image")
+    ('X', 'data', 'image')
+    """
+    split = split_in_name(name)
+    if split is None:
+        return name
+    return re.sub(re.escape(split), "", name, count=1, flags=re.IGNORECASE).strip("_-. /") or "data"
+
+
+def _rows(columns: Mapping[str, Column]) -> int:
+    return int(next(iter(columns.values())).shape[0])
+
+
+def _row_bytes(columns: Mapping[str, Column]) -> int:
+    return sum(bytes_per_row(column) for column in columns.values())
 
 
 def _column(name: str, value: Any) -> Column:
@@ -204,28 +271,13 @@ def _check_lengths(columns: Mapping[str, Column]) -> None:
         raise RecordsmithError(
             "No arrays were given.", expected="arrays by name, such as {'image': images, 'label': y}"
         )
-    _refuse_splits(columns)
     rows = {name: int(column.shape[0]) for name, column in columns.items()}
     if len(set(rows.values())) > 1:
         raise RecordsmithError(
             "The arrays differ in length.",
             found=", ".join(f"{name!r} has {count}" for name, count in list(rows.items())[:8]),
             expected="one entry per row in each",
-        )
-
-
-def _refuse_splits(columns: Mapping[str, Column]) -> None:
-    """Refuse arrays of several splits: row 7 of x_train and row 7 of x_test have nothing to do with each other."""
-    bases: dict[str | None, set[str]] = {}
-    for name in columns:
-        split = split_in_name(name)
-        bases.setdefault(split, set()).add(name.lower().replace(split or "", "").strip("_-. "))
-    if None not in bases and len(bases) > 1 and all(found == next(iter(bases.values())) for found in bases.values()):
-        raise RecordsmithError(
-            "The arrays are several splits, not columns of the same rows.",
-            found=list_names(columns),
-            advice="Write each split separately with rs.write(folder, schema, split='train'), or give the arrays of "
-            "one split by name, such as {'image': x_train, 'label': y_train}.",
+            advice="Choose those that belong together with columns=[...].",
         )
 
 

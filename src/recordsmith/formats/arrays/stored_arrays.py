@@ -1,4 +1,4 @@
-"""Arrays in `.npy` files and `.npz` archives.
+"""Arrays in files: `.npy` files, `.npz` archives, and other files in which values are one after the other.
 
 Files are read, not mapped: if a mapped file shrinks, the process is killed without a message.
 """
@@ -6,6 +6,7 @@ Files are read, not mapped: if a mapped file shrinks, the process is killed with
 from __future__ import annotations
 
 import errno
+import gzip
 import lzma
 import os
 import struct
@@ -15,7 +16,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from math import prod
-from typing import IO, Any, BinaryIO
+from typing import IO, Any, BinaryIO, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -41,6 +42,7 @@ class StoredArray:
     shape: tuple[int, ...]
     fortran: bool = False
     member: str | None = None  # of an archive
+    header: int = 0  # of a gzip file: the bytes before the values, once decompressed
 
     @property
     def row_bytes(self) -> int:
@@ -85,18 +87,28 @@ class MemberStream:
         """Return the next rows."""
         column = self._column
         with _archive_errors(column.file.path, column.member):
-            if self._stream is None:
-                archive = zipfile.ZipFile(self._opened.enter_context(opened(column.file)))
-                self._stream = archive.open(column.member or "")
-                read_header(self._stream)
+            stream = self._stream = self._stream or self._begin()
             wanted = rows * column.row_bytes
             parts: list[bytes] = []
-            while wanted and (more := self._stream.read(wanted)):
+            while wanted and (more := stream.read(wanted)):
                 parts.append(more)
                 wanted -= len(more)
         if wanted:
             raise _cut_short(column, f"{wanted} bytes are missing")
         return np.frombuffer(b"".join(parts), column.dtype).reshape(rows, *column.shape[1:])
+
+    def _begin(self) -> IO[bytes]:
+        """Open the array where its values begin."""
+        column = self._column
+        file = self._opened.enter_context(opened(column.file))
+        if column.member is None:
+            unpacked = self._opened.enter_context(gzip.GzipFile(fileobj=file))
+            unpacked.read(column.header)
+            return cast("IO[bytes]", unpacked)
+        archive = self._opened.enter_context(zipfile.ZipFile(file))
+        stream = self._opened.enter_context(archive.open(column.member))
+        read_header(stream)
+        return stream
 
 
 def arrays_in_files(path: PathLike | Iterable[PathLike]) -> dict[str, StoredArray]:
@@ -171,7 +183,7 @@ def _archive_errors(path: str, member: str | None) -> Iterator[None]:
         if isinstance(error, OSError) and error.errno not in (None, errno.EINVAL):
             raise  # the disk, and not a place before the file's start
         raise RecordsmithError(
-            f"This is not a complete .npz archive: {str(error) or type(error).__name__}.",
+            f"The file is not complete: {str(error) or type(error).__name__}.",
             path=path,
             found=member,
             advice="Copy or save it again.",

@@ -16,7 +16,8 @@ from typing import Any
 
 from recordsmith.errors import RecordsmithError, SchemaError
 from recordsmith.records.described_splits import check_split_name
-from recordsmith.schema import Bytes, Feature, Image, Label, Scalar, Schema, Steps, Text
+from recordsmith.schema import Bytes, Feature, Label, Scalar, Schema, Sequence, Steps, Text
+from recordsmith.schema.features.encoded import EncodedFeature
 from recordsmith.storage.json_descriptions import JsonObject, parse_json, read_bounded
 from recordsmith.storage.publication import in_force, public_path
 from recordsmith.storage.ranged.opening import is_file, is_ranged
@@ -42,6 +43,7 @@ class ExportedForm:
         encodings: how the values of a feature are written, where they are not as they are: "base64" or "json".
         members: in a tar file, the extension of each feature's members.
         splits: the split of each file that it is about; none where they are in none.
+        extension_types: in a Parquet file, tensors of one shape have Arrow's own type; a reader sees it in the file.
     """
 
     kind: str
@@ -49,6 +51,7 @@ class ExportedForm:
     encodings: Mapping[str, str] = field(default_factory=dict)
     members: Mapping[str, str] = field(default_factory=dict)
     splits: tuple[str, ...] = ()
+    extension_types: bool = False
 
     def to_json(self) -> dict[str, Any]:
         """Return it as JSON-ready values."""
@@ -128,8 +131,9 @@ def encoding_of(feature: Feature, kind: str) -> str | None:
     ['base64', None, 'json']
     """
     inner = feature.feature if isinstance(feature, Steps) else feature
-    if isinstance(inner, (Bytes, Image)):
-        single = isinstance(inner, Image) or not inner.shape
+    inner = inner.leaf if isinstance(inner, Sequence) else inner
+    if isinstance(inner, (Bytes, EncodedFeature)):
+        single = isinstance(inner, EncodedFeature) or not inner.shape
         return "base64" if single and inner is feature else "base64 in json" if kind == "csv" else "base64"
     if (
         kind == "csv"

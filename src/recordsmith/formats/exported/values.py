@@ -21,7 +21,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from recordsmith.schema import Bytes, Feature, Image, Label, Packed, Scalar, Sparse, Steps, Tensor, Text
+from recordsmith.schema import Bytes, Feature, Label, Packed, Scalar, Sequence, Sparse, Steps, Tensor, Text
+from recordsmith.schema.features.encoded import EncodedFeature
 
 __all__ = ["compact_json", "plain_column", "plain_value", "restored_value"]
 
@@ -46,7 +47,7 @@ def plain_value(feature: Feature, value: Any) -> Any:
         return feature.names[value] if 0 <= value < feature.size else int(value)
     if isinstance(feature, Text):
         return value if isinstance(value, str) else [str(one) for one in value]
-    if isinstance(feature, (Bytes, Image)):
+    if isinstance(feature, (Bytes, EncodedFeature)):
         return _encoded(value) if isinstance(value, bytes) else [_encoded(one) for one in value]
     if isinstance(feature, Tensor):
         array = np.asarray(value)
@@ -57,7 +58,7 @@ def plain_value(feature: Feature, value: Any) -> Any:
         return {"indices": value.indices.tolist(), "values": _plain_numbers(np.asarray(value.values))}
     if isinstance(feature, Packed):
         return {name: _plain_numbers(np.asarray(part)) for name, part in value.items()}
-    if isinstance(feature, Steps):
+    if isinstance(feature, (Steps, Sequence)):
         return [plain_value(feature.feature, step) for step in value]
     raise TypeError(f"no plain form for {type(feature).__name__}")
 
@@ -74,7 +75,7 @@ def restored_value(feature: Feature, plain: Any) -> Any:
         return None
     if isinstance(feature, Scalar):
         return _restored_numbers(plain, feature.dtype, ())
-    if isinstance(feature, (Bytes, Image)):
+    if isinstance(feature, (Bytes, EncodedFeature)):
         return _decoded(plain) if isinstance(plain, str) else [_decoded(one) for one in plain]
     if isinstance(feature, Tensor):
         if isinstance(plain, dict):
@@ -87,7 +88,7 @@ def restored_value(feature: Feature, plain: Any) -> Any:
             name: _restored_numbers(plain[name], np.dtype(dtype), shape)
             for name, (dtype, shape) in feature.parts.items()
         }
-    if isinstance(feature, Steps):
+    if isinstance(feature, (Steps, Sequence)):
         return [restored_value(feature.feature, step) for step in plain]
     return plain
 

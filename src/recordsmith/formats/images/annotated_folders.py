@@ -1,4 +1,4 @@
-"""Detects folders of images whose labels are in other files (boxes, masks, tables), which are not supported yet.
+"""Detects folders of images whose labels are in other files: boxes, masks, tables.
 
 Pascal VOC   Annotations/1.xml for JPEGImages/1.jpg          an XML file for each image
 YOLO         labels/1.txt for images/1.jpg, data.yaml        a text file of numbers for each image
@@ -9,7 +9,8 @@ masks        masks/1.png for images/1.jpg; 1_mask.png        an image for each i
 a table      labels.csv that lists the images                a CSV file for all images
 
 The structure decides, whatever the folders are called, and then the content of some of the files. Where the images are
-in class folders besides, these count, and the annotations are only mentioned.
+in class folders besides, these count, and the annotations are only mentioned. Pascal VOC, YOLO, COCO and masks have
+sources of their own (formats/detection); the others are refused with their names.
 """
 
 from __future__ import annotations
@@ -17,44 +18,57 @@ from __future__ import annotations
 import csv
 import os
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from recordsmith.errors import PipelineError, advise
+from recordsmith.errors import PipelineError, advise, list_names
 from recordsmith.formats.files.folder_walk import is_system_name
 from recordsmith.formats.images.folder_layout import is_generic
 from recordsmith.formats.images.listing import FoundFile, Listing, readable_name
-from recordsmith.images import ImageHeader, read_header
+from recordsmith.formats.images.mask_pairs import MASK_WORDS, find_mask_pairs, words_of
 from recordsmith.storage.ranged.opening import file_size, record_bytes
 
-__all__ = ["is_annotation_json", "refuse_annotated", "refuse_annotation_file", "refuse_listed"]
+__all__ = [
+    "annotated_kind",
+    "annotation_file_form",
+    "head_and_tail",
+    "is_annotation_json",
+    "is_dataset_yaml",
+    "refuse_annotated",
+    "refuse_annotation_file",
+    "refuse_listed",
+]
 
 _HEAD_BYTES = 64 << 10
 _LOOKED_AT = 40  # files of a kind that are opened
 _PAIRED = 0.5  # the share of images, or of other files, from which on the others are taken to be about the images
-_SAME_STEMS = 0.8  # the same for two folders of images
-_COMPARED = 5000  # files of a folder that are compared with those of another
 _TABLES = (".csv", ".tsv", ".jsonl")
 _TABLE_ROWS = 50
+_KINDS = {"COCO": "coco", "Pascal VOC": "voc", "YOLO": "yolo"}  # the forms that have a source
 
 _NUMBERS = re.compile(rb"\s*\d+(\s+-?\d*\.?\d+([eE]-?\d+)?){4,}\s*")
-_CLEAR_MASK_WORDS = {"mask", "masks", "gt", "groundtruth", "segmentation", "segmentations", "trimap", "trimaps"} | {
-    "segmentationclass",
-    "segmentationobject",
-}
-_MASK_WORDS = _CLEAR_MASK_WORDS | {"label", "labels", "annotation", "annotations", "annot", "target", "targets"}
-_IMAGE_WORDS = {"image", "images", "img", "imgs", "jpegimages", "photo", "photos", "rgb", "input", "inputs", "original"}
-_MASK_ENDING = re.compile(r"[-_. ]?(mask|gt|groundtruth|seg|segmentation|labelids|trimap)s?(_\d+)?$", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
 class _Form:
-    """A form of annotations: what it is called, and what an example of it is."""
+    """A form of annotations: what it is called, what an example of it is, and the kind of source that reads it."""
 
     name: str
     what: str
     example: str
+    kind: str | None = None
+
+
+def annotated_kind(listing: Listing, classes: Sequence[str | None]) -> str | None:
+    """Return the kind of source that reads the annotations of images: coco, voc, yolo or masks; None if there is none.
+
+    Args:
+        listing: the images, and the files beside them.
+        classes: the class of each image by its folder.
+    """
+    form, in_classes = _form_of(listing, classes)
+    return None if form is None or in_classes else form.kind
 
 
 def refuse_annotated(listing: Listing, classes: Sequence[str | None]) -> str | None:
@@ -67,29 +81,66 @@ def refuse_annotated(listing: Listing, classes: Sequence[str | None]) -> str | N
     Returns:
         what to say about annotations of images that have class folders as well.
     """
-    others = [name for name in listing.ignored if not any(map(is_system_name, name.split("/")))]
-    annotated = _one_for_each(listing, others) or _one_for_all(listing, others)
-    masks = _masks(listing.files)
-    if masks is None and annotated is not None and _are_in_class_folders(listing, classes):
+    form, in_classes = _form_of(listing, classes)
+    if form is None:
+        _refuse_masks_as_classes(listing.root, {name for name in classes if name is not None})
+        return None
+    if in_classes:
         return (
-            f"Annotations were found beside the images ({annotated.name}, such as {annotated.example}). They are not "
+            f"Annotations were found beside the images ({form.name}, such as {form.example}). They are not "
             "read: the labels come from the folder names."
         )
-    form = annotated or masks
-    if form is not None:
+    if form.kind is None:
+        advice = "Such labels are not supported. Read them with your own function, and pass its rows to rs.make."
+    else:
+        advice = "Read them with {kind}."
+    raise PipelineError(
+        f"This looks like {form.name}: {form.what}.",
+        path=listing.root,
+        found=form.example,
+        expected="a folder for each class, such as cat/1.jpg and dog/1.jpg",
+        advice=advise(
+            advice + " To use the images without labels, pass {flat}; if the folders are classes, pass {classes}.",
+            kind=(f"rs.sources.{form.kind}", f"--kind {form.kind}"),
+            flat=("layout='flat'", "--layout flat"),
+            classes=("layout='classes'", "--layout classes"),
+        ),
+    )
+
+
+def _refuse_masks_as_classes(root: str, classes: set[str]) -> None:
+    """Refuse folders such as images and masks, whose images do not have the same names and sizes."""
+    plain = {name for name in classes if is_generic(name)}
+    masks = {name for name in classes - plain if words_of(name) <= MASK_WORDS}
+    if plain and masks and plain | masks == classes:
         raise PipelineError(
-            f"This looks like {form.name}: {form.what}.",
-            path=listing.root,
-            found=form.example,
-            expected="a folder for each class, such as cat/1.jpg and dog/1.jpg",
+            "The folders look like images and their masks, but do not have the same names and sizes inside.",
+            path=root,
+            found=list_names(sorted(classes)),
+            expected="a folder for each class, or a mask of the same name and size for most images",
             advice=advise(
-                "Such labels are not supported yet. Read them with your own function, and pass its rows to rs.make. To "
-                "use the images without labels, pass {flat}; if the folders are classes, pass {classes}.",
-                flat=("layout='flat'", "--layout flat"),
+                "Correct the names of the masks. If the folders are classes, pass {classes}.",
                 classes=("layout='classes'", "--layout classes"),
             ),
         )
-    return None
+
+
+def _form_of(listing: Listing, classes: Sequence[str | None]) -> tuple[_Form | None, bool]:
+    """Return the form of the annotations, and whether the images are in class folders besides."""
+    others = [name for name in listing.ignored if not any(map(is_system_name, name.split("/")))]
+    annotated = _one_for_each(listing, others) or _one_for_all(listing, others)
+    masks = _masks(listing.files)
+    in_classes = masks is None and annotated is not None and _are_in_class_folders(listing, classes)
+    return annotated or masks, in_classes
+
+
+def _masks(files: Sequence[FoundFile]) -> _Form | None:
+    pairs = find_mask_pairs(files)
+    if pairs is None:
+        return None
+    image, mask = pairs.first
+    found = f"{readable_name(image.name)} and {readable_name(mask.name)}"
+    return _Form("images and their masks", "for each image there is another of the same name and size", found, "masks")
 
 
 def refuse_listed(listing: Listing) -> None:
@@ -133,21 +184,37 @@ def is_annotation_json(head: bytes) -> str | None:
     return None
 
 
-def refuse_annotation_file(path: str) -> None:
-    """Refuse a JSON file that is one document of annotations: as JSON lines it would be one row."""
+def is_dataset_yaml(data: bytes) -> bool:
+    r"""Whether a YAML file is that of a YOLO dataset.
+
+    >>> is_dataset_yaml(b"train: images/train\nval: images/val\nnames: [cat, dog]\n")
+    True
+    """
+    return bool(re.search(rb"(?m)^\s*names\s*:", data) and re.search(rb"(?m)^\s*(train|val|path)\s*:", data))
+
+
+def annotation_file_form(path: str) -> str | None:
+    """Return the form of annotations that a JSON file is, if it is one document of annotations."""
     if not path.lower().endswith(".json"):
-        return
+        return None
     data = head_and_tail(path)
     first, _, rest = data.strip().partition(b"\n")
     if rest and first.startswith(b"{") and first.rstrip().endswith(b"}"):
-        return  # one object a line
-    form = is_annotation_json(data)
+        return None  # one object a line
+    return is_annotation_json(data)
+
+
+def refuse_annotation_file(path: str) -> None:
+    """Refuse a JSON file that is one document of annotations: as JSON lines it would be one row."""
+    form = annotation_file_form(path)
     if form is not None:
         raise PipelineError(
             f"This looks like a file of {form} annotations: one JSON document about many images.",
             path=path,
             expected="one JSON object per line",
-            advice="Such files are not supported yet. Read it with your own function, and pass its rows to rs.make.",
+            advice=advise("Read it with {kind}.", kind=("rs.sources.coco", "--kind coco"))
+            if form == "COCO"
+            else "Such files are not supported. Read it with your own function, and pass its rows to rs.make.",
         )
 
 
@@ -167,7 +234,7 @@ def _are_in_class_folders(listing: Listing, classes: Sequence[str | None]) -> bo
     found = set()
     for file, name in zip(listing.files, classes, strict=True):
         below = [] if name is None else file.name.split("/")[file.name.split("/").index(name) + 1 : -1]
-        if name is not None and not any(is_generic(part) or _words(part) & _MASK_WORDS for part in (name, *below[:1])):
+        if name is not None and not any(is_generic(part) or words_of(part) & MASK_WORDS for part in (name, *below[:1])):
             found.add(name)
     return len(found) > 1
 
@@ -189,7 +256,7 @@ def _one_for_each(listing: Listing, others: Sequence[str]) -> _Form | None:
             found = form_of(_read(listing, name))
             if found is not None:
                 image = readable_name(images[os.path.basename(_stem(name))])
-                return _Form(f"a {found[0]} dataset", found[1], f"{image} and {name}")
+                return _Form(f"a {found[0]} dataset", found[1], f"{image} and {name}", _KINDS.get(found[0]))
     return None
 
 
@@ -200,77 +267,13 @@ def _one_for_all(listing: Listing, others: Sequence[str]) -> _Form | None:
         if name.lower().endswith(".json"):
             found = is_annotation_json(data)
             if found is not None:
-                return _Form(f"a {found} dataset", "one JSON file annotates all images", name)
+                return _Form(f"a {found} dataset", "one JSON file annotates all images", name, _KINDS.get(found))
         elif name.lower().endswith(".xml"):
             if b"<annotations" in data and (b"<image" in data or b"<track" in data):
                 return _Form("a CVAT dataset", "one XML file annotates all images", name)
-        elif re.search(rb"(?m)^\s*names\s*:", data) and re.search(rb"(?m)^\s*(train|val|path)\s*:", data):
-            return _Form("a YOLO dataset", "a YAML file says where its images and boxes are", name)
+        elif is_dataset_yaml(data):
+            return _Form("a YOLO dataset", "a YAML file says where its images and boxes are", name, "yolo")
     return None
-
-
-def _masks(files: Sequence[FoundFile]) -> _Form | None:
-    """Look for images that are masks of others: in a folder of their own, or with a name that says so."""
-    endings = [file for file in files if _MASK_ENDING.search(_stem(file.name))]
-    by_name = {_stem(file.name): file for file in files} if endings else {}
-    marked = [(file, by_name.get(_MASK_ENDING.sub("", _stem(file.name)))) for file in endings]
-    pairs = [(mask, image) for mask, image in marked if image is not None and image is not mask]
-    if pairs and len(pairs) >= 0.2 * len(files):
-        return _masks_form(pairs[0][1], pairs[0][0])
-    for level in (0, 1):
-        groups: dict[str, list[FoundFile]] = {}
-        for file in files:
-            parts = file.name.split("/", level + 1)
-            if len(parts) > level + 1 and len(group := groups.setdefault(parts[level], [])) < _COMPARED:
-                group.append(file)
-        for first, second in _possible_pairs(list(groups)):
-            form = _paired(_by_stem(groups[first], level), _by_stem(groups[second], level), first, second)
-            if form is not None:
-                return form
-    return None
-
-
-def _by_stem(files: Sequence[FoundFile], level: int) -> dict[tuple[str, ...], FoundFile]:
-    """Return files by what they share with those of another folder: the rest of their path, without an ending."""
-    found = {}
-    for file in files:
-        *folders, base = file.name.split("/")
-        found[(*folders[:level], *folders[level + 1 :], _MASK_ENDING.sub("", _stem(base)))] = file
-    return found
-
-
-def _possible_pairs(names: Sequence[str]) -> Iterable[tuple[str, str]]:
-    """Give pairs of folders, the second of which may have masks: by its name, or where there are only two folders."""
-    for mask in names:
-        if _words(mask) & _MASK_WORDS or len(names) == 2:
-            yield from ((name, mask) for name in names if name != mask)
-
-
-def _paired(
-    images: Mapping[tuple[str, ...], FoundFile], masks: Mapping[tuple[str, ...], FoundFile], first: str, second: str
-) -> _Form | None:
-    """Compare two folders: the same names, the same sizes, and a sign of which images are masks.
-
-    Classes have the same names too, where files are numbered; so names and sizes alone say nothing.
-    """
-    shared = [key for key in images if key in masks]
-    if not shared or len(shared) < _SAME_STEMS * min(len(images), len(masks)):
-        return None
-    pairs = [(_header(images[key]), _header(masks[key])) for key in _spread(shared)]
-    known = [(one, other) for one, other in pairs if one is not None and other is not None]
-    if not known or any((one.width, one.height) != (other.width, other.height) for one, other in known):
-        return None
-    words, other_words = _words(second), _words(first)
-    said = words & _CLEAR_MASK_WORDS or (words & _MASK_WORDS and other_words & _IMAGE_WORDS)
-    seen = all(one.channels >= 3 and other.channels == 1 for one, other in known) and len(known) > 2
-    if not said and not seen:
-        return None
-    return _masks_form(images[shared[0]], masks[shared[0]])
-
-
-def _masks_form(image: FoundFile, mask: FoundFile) -> _Form:
-    found = f"{readable_name(image.name)} and {readable_name(mask.name)}"
-    return _Form("images and their masks", "for each image there is another of the same name and size", found)
 
 
 def _lists(path: str, names: set[str]) -> bool:
@@ -307,14 +310,6 @@ def _read(listing: Listing, name: str) -> bytes:
         return b""
 
 
-def _header(file: FoundFile) -> ImageHeader | None:
-    try:
-        with open(file.path, "rb") as opened:
-            return read_header(opened.read(_HEAD_BYTES))
-    except OSError:
-        return None
-
-
 def _spread(items: Sequence[str] | Sequence[tuple[str, ...]]) -> list:  # type: ignore[type-arg] # of what was given
     """Return some of the items, from all over them."""
     step = max(1, -(-len(items) // _LOOKED_AT))
@@ -327,7 +322,3 @@ def _stem(name: str) -> str:
 
 def _plain(cell: str) -> str:
     return cell.strip().replace("\\", "/").removeprefix("./")
-
-
-def _words(name: str) -> set[str]:
-    return {word for word in re.split(r"[-_. \d]+", name.lower()) if word}

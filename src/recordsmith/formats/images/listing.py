@@ -13,7 +13,7 @@ from recordsmith.images import read_header
 from recordsmith.storage.ranged.listed_files import list_files as list_remote
 from recordsmith.storage.ranged.opening import is_ranged
 
-__all__ = ["FoundFile", "Listing", "list_files", "list_folder", "readable_name"]
+__all__ = ["FoundFile", "Listing", "file_in", "list_files", "list_folder", "readable_name"]
 
 # A file with one of these is meant to be an image: if it is none that can be decoded, that is said, and it is not
 # passed over.
@@ -135,6 +135,16 @@ def list_files(paths: Sequence[str]) -> Listing:
         name = os.path.relpath(path, root).replace(os.sep, "/")
         listing.files.append(FoundFile(path, name, status.st_size, status.st_mtime_ns))
     return listing
+
+
+def file_in(folder: str, name: str) -> FoundFile:
+    """Return a file below a folder; one that cannot be looked at is rejected when it is read."""
+    path = os.path.join(folder, name)
+    try:
+        status = os.stat(path)
+    except OSError:
+        return FoundFile(path, name, 0, 0)
+    return FoundFile(path, name, status.st_size, status.st_mtime_ns)
 
 
 def readable_name(name: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar, Literal
@@ -13,18 +13,16 @@ from typing import Any, ClassVar, Literal
 from recordsmith.errors import PipelineError
 from recordsmith.formats.images.annotated_folders import refuse_annotated, refuse_listed
 from recordsmith.formats.images.folder_layout import LayoutName, check_layout_name, layout_of, splits_of
+from recordsmith.formats.images.image_files import ImageFiles, contents_of, prepared_image
 from recordsmith.formats.images.labels import Labelled, Labelling, labels_from_csv, labels_from_folders, without_labels
-from recordsmith.formats.images.listing import FoundFile, Listing, list_files, list_folder, readable_name
+from recordsmith.formats.images.listing import Listing, list_files, list_folder, readable_name
 from recordsmith.formats.images.options import describe_preparation, is_decoded, preparation_of
 from recordsmith.formats.images.warnings import kept_image_warnings
 from recordsmith.formats.source import Chunk, Loaded, Reject, Source
-from recordsmith.images import ImageError, ImageHeader, Preparation, check_image, read_header
-from recordsmith.schema import Feature, Image, Label, Schema, Text
-from recordsmith.storage.objects.interruptible import interruptible_in_order
-from recordsmith.storage.ranged.listed_files import read_files, read_start
+from recordsmith.images import ImageError, Preparation
+from recordsmith.schema import Feature, Label, Schema, Text
 from recordsmith.storage.ranged.opening import is_ranged
 from recordsmith.storage.ranged.requests import RemoteReadError
-from recordsmith.wording.numbers import count_text
 
 __all__ = ["images"]
 
@@ -33,9 +31,6 @@ PathLike = str | os.PathLike[str]
 _CHUNK_FILES = 64
 _CHUNK_BYTES = 8 << 20
 _CHUNK_PIXELS = 32 << 20  # of images that are resized: they may become larger than their files
-_MOST_HEADERS = 4096  # that are read to learn what the images are
-_HEADER_BYTES = 32 << 10  # enough for nearly all headers
-_LONG_HEADER_BYTES = 1 << 20  # some have thumbnails and colour profiles before the size
 _SHOWN_NAMES = 20
 
 
@@ -192,10 +187,7 @@ class ImageSource(Source):
 
     def schema(self) -> Schema:
         """Return the schema: the image, and where there are any the label and the file's name."""
-        height, width = self._asked.size or (None, None)
-        features: dict[str, Feature] = {
-            self._features.image: Image(height, width, channels=self._channels, encoding=self._preparation.encoding)
-        }
+        features: dict[str, Feature] = {self._features.image: self._image_files.feature()}
         if self.label is not None:
             features[self.label] = Label(list(self._labelling.classes or ()))
         if self._features.filename is not None:
@@ -207,7 +199,7 @@ class ImageSource(Source):
         rows: list[Labelled] = []
         size = start = 0
         height, width = self._asked.size or (0, 0)
-        most = min(_CHUNK_FILES, _CHUNK_PIXELS // max(1, height * width * self._channels))
+        most = min(_CHUNK_FILES, _CHUNK_PIXELS // max(1, height * width * self._image_files.channels))
         for row in self._labelling.rows:
             added = 0 if row.file is None else row.file.size
             if rows and (len(rows) >= most or size + added > _CHUNK_BYTES or row.split != rows[-1].split):
@@ -221,8 +213,14 @@ class ImageSource(Source):
     @property
     def warnings(self) -> tuple[str, ...]:
         """What TensorFlow would make of images that stay as they are, where that is not what they show."""
-        kept = Counter({header: count for header, count in self._headers.items() if self._preparation.keeps(header)})
-        found = kept_image_warnings(kept, self._channels)
+        kept = Counter(
+            {
+                header: count
+                for header, count in self._image_files.headers.items()
+                if self._image_files.preparation.keeps(header)
+            }
+        )
+        found = kept_image_warnings(kept, self._image_files.channels)
         classes = self._labelling.classes or ()
         if len(classes) == 1 and self._labels is None:
             found += (f"All images are in one class folder, so they have the same label: {classes[0]!r}.",)
@@ -249,12 +247,12 @@ class ImageSource(Source):
             "bytes": self.size_bytes,
             "digest": digest.hexdigest(),
             "headers": {
-                "read": self._headers.total(),
+                "read": self._image_files.headers.total(),
                 **{
-                    name: sum(count for header, count in self._headers.items() if header.format == name)
-                    for name in sorted({header.format for header in self._headers})
+                    name: sum(count for header, count in self._image_files.headers.items() if header.format == name)
+                    for name in sorted({header.format for header in self._image_files.headers})
                 },
-                "turned": sum(count for header, count in self._headers.items() if header.orientation != 1),
+                "turned": sum(count for header, count in self._image_files.headers.items() if header.orientation != 1),
             },
             "ignored": len(ignored),
             "ignored_names": ignored[:_SHOWN_NAMES],
@@ -306,44 +304,12 @@ class ImageSource(Source):
         return labels_from_folders(listing, self._classes, layout, drop_unlabelled=self._dropping)
 
     @cached_property
-    def _headers(self) -> Counter[ImageHeader]:
-        """The headers of all images, or of so many of them as it takes, spread over the whole."""
-        files = self._listing.files
-        step = max(1, -(-len(files) // _MOST_HEADERS))
-        looked_at = files[::step]
-        if is_ranged(files[0].path):
-            found: Iterable[ImageHeader | None] = interruptible_in_order(_header_of, looked_at, at_once=32)
-        else:
-            found = map(_header_of, looked_at)
-        headers = Counter(header for header in found if header is not None)
-        if not headers:
-            raise PipelineError(
-                "None of the files is an image.",
-                path=self._listing.root,
-                found=f"{count_text(len(files), 'file')} such as {readable_name(files[0].name)!r}",
-                expected="JPEG, PNG, WebP, BMP or GIF",
-            )
-        return headers
-
-    @cached_property
-    def _preparation(self) -> Preparation:
-        """What was asked for, and where all images have one encoding also that."""
-        encodings = {self._asked.encoding_of(header) for header in self._headers}
-        return replace(self._asked, encoding=encodings.pop()) if len(encodings) == 1 else self._asked
-
-    @property
-    def _channels(self) -> int:
-        """What decoding is to give: grey if all images are, with alpha if all have it."""
-        if self._asked.channels is not None:
-            return self._asked.channels
-        found = {header.channels for header in self._headers}
-        if found <= {2, 4} and self._preparation.encoding not in ("jpeg", "gif"):
-            return 4
-        return 1 if found <= {1, 2} and self._preparation.encoding not in ("webp", "gif") else 3
+    def _image_files(self) -> ImageFiles:
+        return ImageFiles.of(self._listing.files, self._asked, self._listing.root)
 
     def _chunk(self, rows: list[Labelled], start: int, size: int) -> ImageChunk:
         features = self._features if self.label is not None else replace(self._features, label=None)
-        return ImageChunk(rows, start, self._preparation, features, self._decode, size)
+        return ImageChunk(rows, start, self._image_files.preparation, features, self._decode, size)
 
 
 @dataclass(frozen=True, slots=True)
@@ -367,7 +333,7 @@ class ImageChunk(Chunk):
         encoded: list[bytes] = []
         loaded: list[Labelled] = []
         rejects: list[Reject] = []
-        contents = self._contents()
+        contents = contents_of([row.file for row in self.rows if row.problem is None and row.file is not None])
         for number, row in enumerate(self.rows, self.start):
             if row.problem is not None:
                 rejects.append(Reject(row.place or _place(row), number, self.features.label, row.problem))
@@ -388,26 +354,10 @@ class ImageChunk(Chunk):
             columns[self.features.filename] = [readable_name(row.file.name) for row in loaded if row.file is not None]
         return Loaded(columns, len(loaded), _Places(loaded), rejects)
 
-    def _contents(self) -> Iterator[bytes | Exception]:
-        """Give the content of each image, or why it cannot be read; remote ones many at a time."""
-        files = [row.file for row in self.rows if row.problem is None and row.file is not None]
-        if files and is_ranged(files[0].path):
-            yield from read_files((file.path, file.size, file.modified) for file in files)
-            return
-        for file in files:
-            try:
-                with open(file.path, "rb", buffering=0) as opened:
-                    yield opened.read()
-            except OSError as error:
-                yield error
-
     def _image(self, data: bytes | Exception) -> bytes:
         if isinstance(data, Exception):
             raise data
-        prepared = self.preparation.prepare(data)
-        if prepared is data and self.decode:
-            check_image(data)
-        return prepared
+        return prepared_image(data, self.preparation, decode=self.decode)
 
 
 @dataclass(frozen=True, slots=True)
@@ -422,23 +372,6 @@ class _Places:
 
 def _place(row: Labelled) -> str:
     return "" if row.file is None else readable_name(row.file.path)
-
-
-def _header_of(file: FoundFile) -> ImageHeader | None:
-    try:
-        if is_ranged(file.path):
-            return read_header(read_start(file.path, file.size, _HEADER_BYTES))
-        with open(file.path, "rb", buffering=0) as opened:
-            data = opened.read(_HEADER_BYTES)
-            header = read_header(data)
-            if header is None and file.size > len(data) and data.startswith(b"\xff\xd8\xff"):
-                opened.seek(0)
-                header = read_header(opened.read(_LONG_HEADER_BYTES))
-            return header
-    except RemoteReadError:
-        raise
-    except OSError:
-        return None
 
 
 def _file_facts(path: str) -> dict[str, Any]:

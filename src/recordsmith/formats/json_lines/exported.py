@@ -37,7 +37,7 @@ class ExportedJsonlSource(ExportedTextSource):
 
 class _JsonLinesChunk(ExportedTextChunk):
     def place(self, number: int) -> str:
-        return f"{self.piece.file.path}, line {self.piece.line + number}"
+        return self.piece.place(number)
 
     def reader(self, feature: Feature) -> Callable[[Any], Any]:
         return partial(restored_value, feature)

@@ -1,4 +1,4 @@
-"""Files of JSON lines as a source: one object per line.
+"""JSON files as a source: one object per line, or one array of objects.
 
 Every line is looked at once before anything is written, to learn the types; then pieces of about 8 MB are parsed with
 those types. Arrow's parser does both, and where it stops at a line, Python's own finds out which lines are at fault.
@@ -23,14 +23,16 @@ from recordsmith.formats.files.source_files import PathLike, SourceFile, find_fi
 from recordsmith.formats.images.annotated_folders import refuse_annotation_file
 from recordsmith.formats.images.options import preparation_of
 from recordsmith.formats.json_lines.exported import ExportedJsonlSource
+from recordsmith.formats.json_lines.json_array import is_array, pieces_of_array
 from recordsmith.formats.json_lines.json_text import exact_json, too_deep
 from recordsmith.formats.source import Chunk, Loaded, Reject
-from recordsmith.formats.tables.columns import ColumnFacts, flattened, merged, named_facts, schema_of
+from recordsmith.formats.tables.columns import ColumnFacts, flattened, named_facts, schema_of
 from recordsmith.formats.tables.exact_numbers import exact_limit, has_values_from
 from recordsmith.formats.tables.lines import LineRules, Piece, pieces_of, windows
 from recordsmith.formats.tables.loading import LoadingRules, load_columns, shortened
 from recordsmith.formats.tables.nested import (
     MisfitError,
+    facts_over_all,
     fitted,
     is_unicode,
     leaf_names,
@@ -69,7 +71,7 @@ def jsonl(  # noqa: PLR0913 - each is an option of its own, named by the caller
     quality: int = 95,
     strip: bool = False,
 ) -> JsonlSource | ExportedJsonlSource:
-    r"""Return the objects of JSON lines as a source for `make`.
+    r"""Return the objects of JSON lines, or of a JSON array, as a source for `make`.
 
     Keys of nested objects are joined with "/". Lists become tensors, of a fixed length if it is the same in all rows. A
     key that is missing or null in some rows becomes an optional feature. If the values of a key have different types,
@@ -132,7 +134,7 @@ class LinePlaces:
 
     def of(self, row: int) -> str:
         """Say where a row came from, such as "talk.jsonl, line 17"."""
-        return f"{self.piece.file.path}, line {self.piece.line + (row if self.lines is None else self.lines[row])}"
+        return self.piece.place(row if self.lines is None else self.lines[row])
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,6 +169,8 @@ class JsonlSource(TextTableSource):
 
     def __init__(self, files: Sequence[SourceFile], options: TableOptions) -> None:
         super().__init__(files, options)
+        self._arrays = [is_array(file) for file in files]
+        self.sequential = self.sequential or any(self._arrays)
         self._pieces: list[Piece] | None = None
 
     def schema(self) -> Schema:
@@ -183,7 +187,10 @@ class JsonlSource(TextTableSource):
             yield JsonlChunk(piece, needed, rules, piece.size)
 
     def _cut(self) -> Iterator[Piece]:
-        for file in self._files:
+        for file, array in zip(self._files, self._arrays, strict=True):
+            if array:
+                yield from pieces_of_array(file)
+                continue
             with windows(file) as source:
                 head = source.read(0, 1 << 20)
             start = len(codecs.BOM_UTF8) if head.startswith(codecs.BOM_UTF8) else 0
@@ -208,12 +215,12 @@ class JsonlSource(TextTableSource):
         path = self._files[0].path
         if first is not None and not rows:
             raise RecordsmithError(
-                f"No line can be used: {first.reason}", path=first.source, feature=first.feature, found=first.value
+                f"No row can be used: {first.reason}", path=first.source, feature=first.feature, found=first.value
             )
         if not rows:
-            raise RecordsmithError("There are no rows.", path=path, expected="one JSON object per line")
+            raise RecordsmithError("There are no rows.", path=path, expected="JSON objects")
         united = flattened({field.name: arrow.nulls(0, field.type) for field in fields})
-        known = {name: _over_all(name, array.type, seen) for name, array in united.items()}
+        known = {name: facts_over_all(name, array.type, seen) for name, array in united.items()}
         self._rows, self._pieces = rows, None if self.sequential else pieces
         wanted = self._options.wanted(list(known), path)
         return arrow.schema(list(fields)), schema_of({name: known[name] for name in wanted}, self._options)
@@ -292,8 +299,7 @@ def _line_by_line(piece: Piece, data: bytes, fields: Any) -> ParsedLines:
     rejects: list[tuple[int, Reject]] = []
 
     def refuse(line: int, reason: str, value: Any, feature: str | None = None) -> None:
-        place = f"{piece.file.path}, line {piece.line + line}"
-        rejects.append((line, Reject(place, None, feature, reason, shortened(value))))
+        rejects.append((line, Reject(piece.place(line), None, feature, reason, shortened(value))))
 
     for number, line in enumerate(data.split(b"\n")):
         if not line.strip():
@@ -302,7 +308,7 @@ def _line_by_line(piece: Piece, data: bytes, fields: Any) -> ParsedLines:
             row = exact_json(line)
         except (ValueError, RecursionError) as error:
             problem = "is not JSON" if isinstance(error, json.JSONDecodeError) else "cannot be read"
-            refuse(number, f"The line {problem}: {error}.", line[:_SHOWN].decode(errors="backslashreplace"))
+            refuse(number, f"The {piece.unit} {problem}: {error}.", line[:_SHOWN].decode(errors="backslashreplace"))
             continue
         if isinstance(row, dict) and not (b"\\u" in line and _has_broken_key(row)):
             rows.append(row)
@@ -310,7 +316,7 @@ def _line_by_line(piece: Piece, data: bytes, fields: Any) -> ParsedLines:
         elif isinstance(row, dict):
             refuse(number, "A key is not Unicode text.", line[:_SHOWN].decode(errors="backslashreplace"))
         else:
-            refuse(number, "The line is not a JSON object.", line[:_SHOWN].decode(errors="backslashreplace"))
+            refuse(number, f"The {piece.unit} is not a JSON object.", line[:_SHOWN].decode(errors="backslashreplace"))
     kind = arrow.struct(list(fields)) if fields is not None else type_of_values([{}, *rows])
     fitting: list[dict[str, Any]] = []
     kept: list[int] = []
@@ -338,56 +344,33 @@ def _has_broken_key(value: Any) -> bool:
     return not all(map(is_unicode, value)) or any(map(_has_broken_key, value.values()))
 
 
-def _over_all(name: str, kind: Any, seen: Iterable[tuple[int, dict[str, ColumnFacts]]]) -> ColumnFacts:
-    """Put together what all pieces show of a column; a piece that lacks it has no value in any row."""
-    arrow = import_extra("pyarrow", "arrow", purpose="Reading JSON lines")
-    known: ColumnFacts | None = None
-    for rows, facts in seen:
-        if not rows:
-            continue
-        found = facts.get(name, ColumnFacts(arrow.null(), missing=True))
-        if united_type(kind, plain_type(found.type)) != kind or found.lengths[len(_levels(kind)) :]:
-            continue  # of another kind than elsewhere: its rows are refused
-        if arrow.types.is_null(found.type) and known is not None:
-            known = merged(known, ColumnFacts(kind, True, known.lengths), kind)
-        elif known is None or arrow.types.is_null(known.type):
-            missing = found.missing or known is not None
-            known = ColumnFacts(found.type, missing, found.lengths, found.large, found.classes)
-        else:
-            known = merged(known, found, kind)
-    if known is None:
-        return ColumnFacts(kind, missing=True)
-    return ColumnFacts(kind, known.missing, known.lengths, known.large, known.classes)
-
-
-def _levels(kind: Any) -> list[Any]:
-    """List the lists that a type is made of, from the outside in."""
-    types = import_extra("pyarrow", "arrow", purpose="Reading JSON lines").types
-    levels = []
-    while types.is_list(kind) or types.is_large_list(kind):
-        levels.append(kind)
-        kind = kind.value_type
-    return levels
-
-
 def _check_lines(file: SourceFile, head: bytes) -> None:
-    """Refuse early what is JSON, but not in lines."""
-    first = head.lstrip().split(b"\n", 1)[0].strip()
-    if not first:
-        return
-    advice = f"Write one object per line: jq -c '.[]' {os.path.basename(file.path)} > rows.jsonl"
-    if first.startswith(b"["):
-        raise RecordsmithError(
-            "This is a single JSON array, not JSON lines.", path=file.path, found=shortened(first), advice=advice
-        )
-    if first == b"{" or (first.startswith(b"{") and not first.endswith(b"}") and len(first) < len(head) - 2):
-        try:
-            exact_json(first)
-        except ValueError:
-            if first == b"{":
-                advice = f"Write one object per line: jq -c . {os.path.basename(file.path)} > rows.jsonl"
-                raise RecordsmithError(
-                    "A JSON object spans several lines.", path=file.path, found=shortened(first), advice=advice
-                ) from None
+    """Refuse early what is JSON, but neither lines nor an array of objects."""
     if b"\0" in head[:512]:
         raise RecordsmithError("This is not a text file.", path=file.path, found=repr(head[:24]))
+    first, _, rest = head.lstrip().partition(b"\n")
+    first = first.strip()
+    name = os.path.basename(file.path)
+    if first == b"{":
+        raise RecordsmithError(
+            "A JSON object spans several lines.",
+            path=file.path,
+            found=shortened(head[:_SHOWN].decode(errors="backslashreplace")),
+            advice=f"If one of its keys has the rows, pass them: rs.make(json.load(open({name!r}))['key'], ...). "
+            f"Otherwise write one object per line: jq -c . {name} > rows.jsonl",
+        )
+    if rest.strip() or ".json" not in os.path.splitext(name):
+        return
+    try:
+        document = exact_json(first)
+    except (ValueError, RecursionError):
+        return
+    for key, value in document.items() if isinstance(document, dict) else ():
+        if isinstance(value, list) and len(value) > 1 and all(isinstance(entry, dict) for entry in value):
+            raise RecordsmithError(
+                f"The file is one JSON object, and {key!r} is a list of objects.",
+                path=file.path,
+                found=shortened(first.decode(errors="backslashreplace")),
+                advice=f"If these are the rows, pass them: rs.make(json.load(open({name!r}))[{key!r}], ...). If the "
+                "object is one row, name the file .jsonl.",
+            )

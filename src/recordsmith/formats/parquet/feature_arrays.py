@@ -1,8 +1,9 @@
 """Converts columns of every feature type to Arrow arrays and back, for exported Parquet files.
 
-A column of the same name for each feature: nested lists for tensors, numbers for labels, and for images what Hugging
-Face's datasets recognises, bytes with a path that is empty. Arrow's own types for categories and for tensors of one
-shape are not used: datasets cannot read the first, and would show the second without its shape.
+A column of the same name for each feature: nested lists for tensors, numbers for labels, and for images and sounds
+what Hugging Face's datasets recognises, bytes with a path that is empty. Arrow's own types for categories and for
+tensors of one shape are not used unless they are asked for: datasets cannot read them, and DuckDB shows such tensors
+without a shape.
 What Arrow has no type for is put together from what it has: complex numbers are pairs, and a tensor of which several
 dimensions vary has its shape in a second column, NAME/shape, because lists without values do not show it.
 """
@@ -15,37 +16,42 @@ from typing import Any
 import numpy as np
 
 from recordsmith.columns import PackedColumn, ShapedColumn, SparseColumn
+from recordsmith.columns.arrow_extensions import tensor_array, tensor_type, without_extension
 from recordsmith.columns.arrow_tables import to_arrow_table
 from recordsmith.columns.offset_column import offsets_of
 from recordsmith.errors import SchemaMismatchError, import_extra
 from recordsmith.formats.exported.values import plain_value, restored_value
-from recordsmith.schema import Bytes, Feature, Image, Label, Packed, Scalar, Schema, Sparse, Steps, Tensor, Text
+from recordsmith.schema import Bytes, Feature, Label, Packed, Scalar, Schema, Sequence, Sparse, Steps, Tensor, Text
+from recordsmith.schema.features.encoded import EncodedFeature
 
 __all__ = ["arrow_fields", "arrow_table", "restored_columns"]
 
 
-def arrow_fields(schema: Schema) -> Any:
-    """Return the Arrow schema of a table of these features."""
+def arrow_fields(schema: Schema, *, extension_types: bool = False) -> Any:
+    """Return the Arrow schema of a table of these features, in which tensors of one shape may have Arrow's own type."""
     arrow = import_extra("pyarrow", "arrow", purpose="Exporting to Parquet")
     fields = []
     for name, feature in schema.items():
         # datasets recognises images and classes only in columns that may have gaps.
-        inner = feature.feature if isinstance(feature, Steps) else feature
-        nullable = feature.optional or isinstance(inner, (Image, Label))
-        fields.append(arrow.field(name, _type_of(feature, arrow), nullable=nullable))
+        inner = feature.feature if isinstance(feature, (Steps, Sequence)) else feature
+        nullable = feature.optional or isinstance(inner, (EncodedFeature, Label))
+        kind = _type_of(feature, arrow)
+        if extension_types and isinstance(feature, Tensor):
+            kind = tensor_type(kind) or kind
+        fields.append(arrow.field(name, kind, nullable=nullable))
         if _has_shape(feature):
             fields.append(arrow.field(f"{name}/shape", arrow.list_(arrow.int64()), nullable=feature.optional))
     return arrow.schema(fields)
 
 
-def arrow_table(schema: Schema, columns: Mapping[str, Any], rows: int) -> Any:
+def arrow_table(schema: Schema, columns: Mapping[str, Any], rows: int, fields: Any) -> Any:
     """Return columns, as `Schema.assemble` gives them, as a table of `arrow_fields`.
 
-    >>> arrow_table(Schema({"label": Label(["cat", "dog"])}), {"label": np.array([1, 0])}, 2)["label"].to_pylist()
+    >>> schema = Schema({"label": Label(["cat", "dog"])})
+    >>> arrow_table(schema, {"label": np.array([1, 0])}, 2, arrow_fields(schema))["label"].to_pylist()
     [1, 0]
     """
     arrow = import_extra("pyarrow", "arrow", purpose="Exporting to Parquet")
-    fields = arrow_fields(schema)
     arrays: dict[str, Any] = {}
     for name, feature in schema.items():
         column, kind = columns[name], fields.field(name).type
@@ -56,10 +62,12 @@ def arrow_table(schema: Schema, columns: Mapping[str, Any], rows: int) -> Any:
             arrays[name] = arrow.array(_without_words(plain), kind)
         else:
             array = to_arrow_table(Schema({name: feature}), [{name: column}])[name].combine_chunks()
-            if isinstance(feature, Image):
-                array = _image_structs(array, kind, arrow)
-            elif _is_images(feature):
-                array = _lists_of(_image_structs(array.flatten(), kind.value_type, arrow), array)
+            if isinstance(feature, EncodedFeature):
+                array = _encoded_structs(array, kind, arrow)
+            elif _is_list_of_encoded(feature):
+                array = _lists_of(_encoded_structs(array.flatten(), kind.value_type, arrow), array)
+            if isinstance(kind, arrow.FixedShapeTensorType):
+                array = tensor_array(array.cast(_type_of(feature, arrow)), kind)
             arrays[name] = array if array.type == kind else array.cast(kind)
         if _has_shape(feature):
             arrays[f"{name}/shape"] = _shapes(column, rows, arrow)
@@ -77,9 +85,10 @@ def restored_columns(schema: Schema, table: Any) -> dict[str, Any]:
         array = chunked.chunk(0) if chunked.num_chunks == 1 else chunked.combine_chunks()
         if isinstance(array, arrow.ChunkedArray):
             array = array.chunk(0) if array.num_chunks else arrow.nulls(0, array.type)
-        if isinstance(feature, Image) and arrow.types.is_struct(array.type):
+        array = without_extension(array)
+        if isinstance(feature, EncodedFeature) and arrow.types.is_struct(array.type):
             restored[name] = array.field("bytes")
-        elif _is_images(feature) and arrow.types.is_struct(array.type.value_type):
+        elif _is_list_of_encoded(feature) and arrow.types.is_struct(array.type.value_type):
             restored[name] = _lists_of(array.flatten().field("bytes"), array)
         elif _is_complex(feature):
             shapes = table[f"{name}/shape"].to_pylist() if f"{name}/shape" in table.column_names else None
@@ -104,7 +113,7 @@ def _type_of(feature: Feature, arrow: Any) -> Any:
     if isinstance(feature, (Text, Bytes)):
         single = arrow.string() if isinstance(feature, Text) else arrow.binary()
         return arrow.list_(single) if feature.shape else single
-    if isinstance(feature, Image):
+    if isinstance(feature, EncodedFeature):
         return arrow.struct([("bytes", arrow.binary()), ("path", arrow.string())])
     if isinstance(feature, Sparse):
         values = arrow.list_(arrow.from_numpy_dtype(feature.dtype))
@@ -113,8 +122,10 @@ def _type_of(feature: Feature, arrow: Any) -> Any:
         return arrow.struct(
             [(name, _nested(np.dtype(dtype), shape, arrow)) for name, (dtype, shape) in feature.parts.items()]
         )
-    if isinstance(feature, Steps):
+    if isinstance(feature, (Steps, Sequence)):
         inner = feature.feature
+        if isinstance(inner, Sequence) and isinstance(inner.leaf, EncodedFeature):  # datasets has no type for these
+            return arrow.list_(_type_of(Sequence(Bytes()), arrow))
         return arrow.list_(_type_of(inner, arrow))
     raise TypeError(f"no Arrow type for {type(feature).__name__}")
 
@@ -135,7 +146,7 @@ def _has_shape(feature: Feature) -> bool:
 
 
 def _is_complex(feature: Feature) -> bool:
-    if isinstance(feature, Steps):
+    if isinstance(feature, (Steps, Sequence)):
         return _is_complex(feature.feature)
     if isinstance(feature, Packed):
         return any(np.dtype(dtype).kind == "c" for dtype, _ in feature.parts.values())
@@ -166,14 +177,14 @@ def _check_classes(name: str, feature: Label, column: Any) -> None:
         )
 
 
-def _image_structs(images: Any, kind: Any, arrow: Any) -> Any:
-    """Return encoded images as datasets stores them."""
+def _encoded_structs(images: Any, kind: Any, arrow: Any) -> Any:
+    """Return encoded images or sounds as datasets stores them."""
     paths = arrow.nulls(len(images), arrow.string())
     return arrow.StructArray.from_arrays([images.cast(arrow.binary()), paths], fields=list(kind), mask=images.is_null())
 
 
-def _is_images(feature: Feature) -> bool:
-    return isinstance(feature, Steps) and isinstance(feature.feature, Image)
+def _is_list_of_encoded(feature: Feature) -> bool:
+    return isinstance(feature, (Steps, Sequence)) and isinstance(feature.feature, EncodedFeature)
 
 
 def _lists_of(values: Any, lists: Any) -> Any:

@@ -1,4 +1,4 @@
-"""The metadata that Hugging Face's datasets looks for in a Parquet file: which columns are images and classes.
+"""The metadata that Hugging Face's datasets looks for in a Parquet file: which columns are images, sounds and classes.
 
 The types of all columns have to be there, so they are derived from the Arrow types of the file.
 """
@@ -9,11 +9,10 @@ from typing import Any
 
 from recordsmith.errors import import_extra
 from recordsmith.formats.exported.values import compact_json
-from recordsmith.schema import Feature, Image, Label, Schema, Steps
+from recordsmith.schema import Audio, Feature, Image, Label, Schema, Sequence, Steps
 
-__all__ = ["HUGGING_FACE_KEY", "hugging_face_metadata"]
+__all__ = ["hugging_face_metadata"]
 
-HUGGING_FACE_KEY = b"huggingface"
 _DTYPES = {"halffloat": "float16", "float": "float32", "double": "float64"}  # Arrow's names, and those of datasets
 
 
@@ -30,12 +29,14 @@ def _described(kind: Any, feature: Feature | None, types: Any) -> Any:
         return {"names": list(feature.names), "_type": "ClassLabel"}
     if isinstance(feature, Image):
         return {"_type": "Image"}
+    if isinstance(feature, Audio):
+        return {"sampling_rate": feature.rate, "_type": "Audio"}
     if types.is_struct(kind):
         return {
             kind.field(place).name: _described(kind.field(place).type, None, types) for place in range(kind.num_fields)
         }
     if types.is_list(kind) or types.is_fixed_size_list(kind):
-        inner = _described(kind.value_type, feature.feature if isinstance(feature, Steps) else None, types)
+        inner = _described(kind.value_type, feature.feature if isinstance(feature, (Steps, Sequence)) else None, types)
         if types.is_struct(kind.value_type):
             return [inner]  # a Sequence of these would be lists by name
         length = kind.list_size if types.is_fixed_size_list(kind) else -1

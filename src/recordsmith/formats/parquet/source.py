@@ -17,7 +17,6 @@ from recordsmith.formats.files.file_splits import FileSource
 from recordsmith.formats.files.source_files import PathLike, SourceFile, describe_files, find_files
 from recordsmith.formats.images.options import preparation_of
 from recordsmith.formats.parquet.feature_arrays import restored_columns
-from recordsmith.formats.parquet.hugging_face import HUGGING_FACE_KEY
 from recordsmith.formats.source import Chunk, Loaded, NumberedRows
 from recordsmith.formats.tables.columns import (
     EXACT_IN_FLOAT32,
@@ -28,11 +27,11 @@ from recordsmith.formats.tables.columns import (
     named_facts,
     schema_of,
 )
+from recordsmith.formats.tables.hugging_face import DeclaredColumns, declared_columns
 from recordsmith.formats.tables.loading import LoadingRules, load_columns
 from recordsmith.formats.tables.nested import leaf_names
 from recordsmith.formats.tables.options import TableOptions, table_options
 from recordsmith.schema import Label, Schema
-from recordsmith.storage.json_descriptions import parse_json
 from recordsmith.storage.ranged.opening import is_ranged
 from recordsmith.storage.ranged.remote_stream import open_stream
 
@@ -222,6 +221,15 @@ class ParquetSource(FileSource):
         return same_form(forms) if len(forms) == len(texts) else None
 
     @property
+    def warnings(self) -> tuple[str, ...]:
+        """What is declared about the columns and not kept."""
+        return () if self._exported is not None else self._declared_columns.lost
+
+    @cached_property
+    def _declared_columns(self) -> DeclaredColumns:
+        return declared_columns(self._metadata[0].schema.to_arrow_schema().metadata)
+
+    @property
     def declared(self) -> bool:  # type: ignore[override]
         """Whether the files say what they hold, because `recordsmith export` wrote them."""
         return self._exported is not None
@@ -248,8 +256,8 @@ class ParquetSource(FileSource):
                 path=self._files[0].path if len(self._files) == 1 else None,
                 advice="Pass a schema to make an empty dataset.",
             )
-        names = _hugging_face_names(kinds.metadata or {})
-        options = self._options
+        names = self._declared_columns.classes
+        options = self._declared_columns.with_sounds(self._options, wanted)
         declared = {name: Label(names[name]) for name in wanted if name in names and options.declared(name) is None}
         undeclared = [name for name in wanted if options.declared(name) is None]
         inferred = [name for name in undeclared if name in names or not options.is_label(name)]
@@ -449,13 +457,3 @@ def _leaf_places(metadata: Any) -> dict[str, int]:
     paths = [metadata.schema.column(number).path for number in range(metadata.num_columns)]
     counts = Counter(paths)
     return {path: number for number, path in enumerate(paths) if counts[path] == 1}
-
-
-def _hugging_face_names(metadata: Mapping[bytes, bytes]) -> dict[str, list[str]]:
-    """Return the class names that Hugging Face's datasets left in a file, by column."""
-    try:
-        features = parse_json(metadata[HUGGING_FACE_KEY], "metadata of Hugging Face")["info"]["features"]
-        found = {name: facts.get("names") for name, facts in features.items() if facts.get("_type") == "ClassLabel"}
-    except (KeyError, ValueError, TypeError, AttributeError):
-        return {}
-    return {name: names for name, names in found.items() if isinstance(names, list) and names}

@@ -10,7 +10,8 @@ from recordsmith.formats.exported.form import METADATA_KEY, ExportedForm
 from recordsmith.formats.exported.values import compact_json
 from recordsmith.formats.exported.writer import ExportWriter
 from recordsmith.formats.parquet.feature_arrays import arrow_fields, arrow_table
-from recordsmith.formats.parquet.hugging_face import HUGGING_FACE_KEY, hugging_face_metadata
+from recordsmith.formats.parquet.hugging_face import hugging_face_metadata
+from recordsmith.formats.tables.hugging_face import HUGGING_FACE_KEY
 
 __all__ = ["ParquetWriter"]
 
@@ -26,20 +27,18 @@ class ParquetWriter(ExportWriter):
     def __init__(self, form: ExportedForm, path: str) -> None:
         parquet = import_extra("pyarrow.parquet", "arrow", purpose="Exporting to Parquet")
         self._schema = form.schema
-        fields = arrow_fields(form.schema)
-        self._fields = fields.with_metadata(
-            {
-                METADATA_KEY: compact_json(form.to_json()).encode(),
-                HUGGING_FACE_KEY: hugging_face_metadata(form.schema, fields),
-            }
-        )
+        metadata = {
+            METADATA_KEY: compact_json(form.to_json()).encode(),
+            HUGGING_FACE_KEY: hugging_face_metadata(form.schema, arrow_fields(form.schema)),
+        }
+        self._fields = arrow_fields(form.schema, extension_types=form.extension_types).with_metadata(metadata)
         self._writer = parquet.ParquetWriter(path, self._fields)
         self._waiting: list[Any] = []
         self._bytes = 0
 
     def write(self, columns: Mapping[str, Any], rows: int) -> None:
         """Write some rows."""
-        table = arrow_table(self._schema, columns, rows)
+        table = arrow_table(self._schema, columns, rows, self._fields)
         self._waiting.append(table)
         self._bytes += table.nbytes
         if self._bytes >= _GROUP_BYTES:

@@ -19,10 +19,11 @@ from typing import Any
 
 import numpy as np
 
+from recordsmith.columns.arrow_extensions import without_extension
 from recordsmith.errors import RecordsmithError, SchemaError, did_you_mean, import_extra
 from recordsmith.formats.tables.options import TableOptions, feature_for_word
 from recordsmith.formats.tables.times import UNITS, time_feature
-from recordsmith.schema import Bytes, Feature, Label, Scalar, Schema, Tensor, Text
+from recordsmith.schema import Audio, Bytes, Feature, Label, Scalar, Schema, Tensor, Text
 
 __all__ = [
     "ColumnFacts",
@@ -244,6 +245,7 @@ def _leaves(name: str, array: Any) -> Iterable[tuple[str, Any]]:
     if isinstance(array, arrow.ChunkedArray):
         array = array.combine_chunks()
         array = array if isinstance(array, arrow.Array) else array.chunk(0)
+    array = without_extension(array)
     kind, types = array.type, arrow.types
     if types.is_struct(kind) and not is_image_struct(kind):
         for field, inner in zip(kind, array.flatten(), strict=True):
@@ -263,6 +265,8 @@ def _leaves(name: str, array: Any) -> Iterable[tuple[str, Any]]:
 def _feature(facts: ColumnFacts, options: TableOptions, hint: str | None) -> Feature:
     arrow = import_extra("pyarrow", "arrow", purpose="Reading tables")
     types = arrow.types
+    if hint == "audio":
+        return Audio(optional=facts.missing)
     if hint == "image" or is_image_struct(facts.type):
         return options.image_feature(optional=facts.missing)
     kind = facts.type.value_type if types.is_dictionary(facts.type) else facts.type

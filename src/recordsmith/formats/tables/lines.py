@@ -73,6 +73,7 @@ class Piece:
         lines: how many lines they are.
         plain: every line is a row.
         data: the bytes themselves, where the file cannot be read from the middle.
+        unit: what a row is called in messages.
     """
 
     file: SourceFile
@@ -82,11 +83,16 @@ class Piece:
     lines: int
     plain: bool
     data: bytes | None = None
+    unit: str = "line"
 
     @property
     def size(self) -> int:
         """How many bytes of text it has."""
         return self.stop - self.start
+
+    def place(self, line: int) -> str:
+        """Say where a line of the piece is, such as "talk.jsonl, line 17"."""
+        return f"{self.file.path}, {self.unit} {self.line + line}"
 
     def read(self) -> bytes:
         """Return the text."""

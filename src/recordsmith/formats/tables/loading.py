@@ -11,13 +11,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from recordsmith.audio import AudioError, check_audio
 from recordsmith.errors import RecordsmithError, advise, did_you_mean, import_extra, list_names
 from recordsmith.formats.source import Loaded, Places, Reject
 from recordsmith.formats.tables.columns import int64_array, is_image_struct
 from recordsmith.formats.tables.exact_numbers import exact_decimals
 from recordsmith.formats.tables.times import iso_text, time_numbers
 from recordsmith.images import ImageError, Preparation
-from recordsmith.schema import Bytes, Feature, Image, Label, Scalar, Schema, Tensor, Text
+from recordsmith.schema import Audio, Bytes, Feature, Image, Label, Scalar, Schema, Tensor, Text
 from recordsmith.storage.atomic_file import is_url
 from recordsmith.storage.objects import child_url
 from recordsmith.storage.ranged.opening import is_ranged, open_object
@@ -167,7 +168,9 @@ def _column(array: Any, feature: Feature, rules: LoadingRules, unit: str | None,
         array = array.dictionary_decode()
     text = types.is_string(array.type) or types.is_large_string(array.type)
     if isinstance(feature, Image):
-        return _images(array, feature, rules.preparation, folder, refuse)
+        return _encoded(array, feature, rules.preparation.prepare, folder, refuse)
+    if isinstance(feature, Audio):
+        return _encoded(array, feature, _whole_sound, folder, refuse)
     if text and rules.strip and isinstance(feature, Label):
         array = _stripped_words(array)
     missing = rules.missing or (("",) if isinstance(feature, Label) else ())  # an empty text is no class
@@ -257,29 +260,36 @@ def numbers_are_names(feature: Label) -> bool:
     return feature.names != own and all(re.fullmatch("-?[0-9]+", name) for name in feature.names)
 
 
-def _images(array: Any, feature: Image, preparation: Preparation, folder: str, refuse: Refuse) -> list[bytes | None]:
-    """Return images, read from the files that are named or taken as they are, prepared for storing."""
+def _encoded(
+    array: Any, feature: Image | Audio, prepare: Callable[[bytes], bytes], folder: str, refuse: Refuse
+) -> list[bytes | None]:
+    """Return images or sounds, read from the files that are named or taken as they are, prepared for storing."""
     found: list[bytes | None] = []
     for row, given in enumerate(array.to_pylist()):
         value = given
         if is_image_struct(array.type) and value is not None:
             value = value["path"] if value["bytes"] is None else value["bytes"]
-        image = None
+        stored = None
         if value is None or value == "":
             if not feature.optional:
-                refuse(row, "The image is missing.", None)
+                refuse(row, f"The {feature.medium} is missing.", None)
         else:
             try:
                 data = value if isinstance(value, bytes) else _file_bytes(folder, value)
-                image = preparation.prepare(data)
+                stored = prepare(data)
             except RemoteReadError:
                 raise  # it says nothing about the row
-            except ImageError as error:
+            except (ImageError, AudioError) as error:
                 refuse(row, str(error), value)
             except OSError as error:
-                refuse(row, f"The image file cannot be read: {error.strerror}.", value)
-        found.append(image)
+                refuse(row, f"The {feature.medium} file cannot be read: {error.strerror}.", value)
+        found.append(stored)
     return found
+
+
+def _whole_sound(data: bytes) -> bytes:
+    check_audio(data)
+    return data
 
 
 def _file_bytes(folder: str, name: str) -> bytes:

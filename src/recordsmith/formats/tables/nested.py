@@ -7,11 +7,12 @@ from decimal import Decimal
 from typing import Any
 
 from recordsmith.errors import import_extra
-from recordsmith.formats.tables.columns import is_image_struct
+from recordsmith.formats.tables.columns import ColumnFacts, is_image_struct, merged
 from recordsmith.formats.tables.exact_numbers import held_by_float
 
 __all__ = [
     "MisfitError",
+    "facts_over_all",
     "fitted",
     "is_unicode",
     "leaf_names",
@@ -204,3 +205,41 @@ def is_unicode(text: str) -> bool:
     except UnicodeEncodeError:
         return False
     return True
+
+
+def facts_over_all(name: str, kind: Any, seen: Iterable[tuple[int, dict[str, ColumnFacts]]]) -> ColumnFacts:
+    """Put together what all parts of a table show of a column; a part that lacks it has no value in any row.
+
+    Args:
+        name: the column.
+        kind: the type that holds the values of all parts.
+        seen: of each part, how many rows it has, and what is known of its columns.
+    """
+    arrow = import_extra("pyarrow", "arrow", purpose="Reading tables")
+    known: ColumnFacts | None = None
+    plain = plain_type(kind)
+    for rows, facts in seen:
+        if not rows:
+            continue
+        found = facts.get(name, ColumnFacts(arrow.null(), missing=True))
+        if united_type(plain, plain_type(found.type)) != plain or found.lengths[_depth(kind) :]:
+            continue  # of another kind than elsewhere: its rows are refused
+        if arrow.types.is_null(found.type) and known is not None:
+            known = merged(known, ColumnFacts(kind, True, known.lengths), kind)
+        elif known is None or arrow.types.is_null(known.type):
+            missing = found.missing or known is not None
+            known = ColumnFacts(found.type, missing, found.lengths, found.large, found.classes)
+        else:
+            known = merged(known, found, kind)
+    if known is None:
+        return ColumnFacts(kind, missing=True)
+    return ColumnFacts(kind, known.missing, known.lengths, known.large, known.classes)
+
+
+def _depth(kind: Any) -> int:
+    """Return how many lists a type has within each other."""
+    types = import_extra("pyarrow", "arrow", purpose="Reading tables").types
+    depth = 0
+    while types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind):
+        depth, kind = depth + 1, kind.value_type
+    return depth

@@ -4,19 +4,54 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
 
 from recordsmith.errors import RecordsmithError, SchemaError, did_you_mean, list_names
+from recordsmith.formats.images.options import preparation_of
 from recordsmith.formats.tables.times import UNITS
 from recordsmith.images import Preparation
 from recordsmith.schema import Bytes, Feature, Image, Label, Scalar, Schema, Text
 
-__all__ = ["TableOptions", "names_of", "table_options"]
+__all__ = ["ColumnOptions", "TableOptions", "column_options", "names_of", "table_options"]
 
 _FLOATS = ("auto", "float32", "float64")
 _WORDS = ("text", "bytes", "label", "image", *UNITS)
+
+
+class ColumnOptions(TypedDict, total=False):
+    """What may be said about the columns of any table.
+
+    Attributes:
+        label: the column with the class.
+        text: columns to store as text. Numbers are converted to text.
+        images: columns with images, or with the paths of images.
+        columns: use only these columns; write nested ones with "/".
+        types: the types of columns, by name: a feature, a dtype, "text", "label" or "image"; or, to store times as
+            numbers, their unit: "s", "ms", "us" or "ns".
+        schema: the features. Other columns are left out.
+        floats: the dtype that float64 is stored as: "float32", "float64", or "auto": float32, unless a value is at
+            least 2**24.
+        size: resize images to this height and width.
+        channels: convert images to this number of channels: 1, 3 or 4.
+        image_encoding: convert images to this format: jpeg, png, webp or bmp.
+        quality: the quality of converted JPEG and WebP images.
+        strip: remove white space around class names, so that "cat" and "cat " are the same class.
+    """
+
+    label: str | None
+    text: str | Iterable[str]
+    images: str | Iterable[str] | None
+    columns: str | Iterable[str] | None
+    types: Mapping[str, Any] | None
+    schema: Schema | None
+    floats: str
+    size: Sequence[int] | None
+    channels: int | None
+    image_encoding: str | None
+    quality: int
+    strip: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,6 +197,37 @@ def table_options(  # noqa: PLR0913 - each is an option of its own, named by the
         floats,
         preparation or Preparation(),
         strip,
+    )
+
+
+def column_options(given: ColumnOptions) -> TableOptions:
+    """Check what the caller said about columns, and put it into one form.
+
+    >>> column_options({"label": "y"}).label
+    'y'
+    >>> column_options({"lable": "y"})
+    Traceback (most recent call last):
+    TypeError: There is no option 'lable'. Did you mean 'label'?
+    """
+    known = ColumnOptions.__annotations__
+    for name in given:
+        if name not in known:
+            raise TypeError(f"There is no option {name!r}.{did_you_mean(name, known)}")
+    return table_options(
+        label=given.get("label"),
+        text=given.get("text", ()),
+        images=given.get("images"),
+        columns=given.get("columns"),
+        types=given.get("types"),
+        schema=given.get("schema"),
+        floats=given.get("floats", "auto"),
+        preparation=preparation_of(
+            size=given.get("size"),
+            channels=given.get("channels"),
+            encoding=given.get("image_encoding"),
+            quality=given.get("quality", 95),
+        ),
+        strip=given.get("strip", False),
     )
 
 

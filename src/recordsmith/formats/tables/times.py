@@ -4,7 +4,8 @@ timestamp, date     since 1970-01-01T00:00:00 UTC; one without a zone counts as 
 time                since midnight
 duration            its length
 
-No digit is lost: what a unit does not hold is refused, row by row.
+No digit is lost: what a unit does not hold is refused, row by row. The same time has the same text from every source
+that has a type for times: zeros at the end of a fraction are not written.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ import numpy as np
 from recordsmith.errors import import_extra
 from recordsmith.schema import Scalar
 
-__all__ = ["UNITS", "duration_feature", "iso_text", "time_feature", "time_numbers"]
+__all__ = ["UNITS", "duration_feature", "iso_text", "short_fraction", "time_feature", "time_numbers"]
 
 UNITS = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 """The units of time columns, and how many of them are in a second."""
@@ -53,19 +54,33 @@ def duration_feature(unit: str, *, optional: bool) -> Scalar:
 
 
 def iso_text(array: Any) -> Any:
-    """Return dates and times as ISO 8601 text, with their zone and all of their digits.
+    """Return dates and times as ISO 8601 text, with their zone and all digits that say something.
+
+    The same time has the same text, whatever the unit of its column.
 
     >>> import pyarrow
-    >>> iso_text(pyarrow.array([0]).cast(pyarrow.timestamp("ms", "Europe/Berlin"))).to_pylist()
-    ['1970-01-01T01:00:00.000+01:00']
+    >>> iso_text(pyarrow.array([0, 250]).cast(pyarrow.timestamp("ms", "Europe/Berlin"))).to_pylist()
+    ['1970-01-01T01:00:00+01:00', '1970-01-01T01:00:00.25+01:00']
     """
     arrow = import_extra("pyarrow", "arrow", purpose="Reading tables")
     compute = import_extra("pyarrow.compute", "arrow", purpose="Reading tables")
     text = array.cast(arrow.string())
-    if not arrow.types.is_timestamp(array.type):
+    if not (arrow.types.is_timestamp(array.type) or arrow.types.is_time(array.type)):
         return text
+    text = compute.replace_substring_regex(text, r"(:\d\d)\.0+($|[^0-9])", r"\1\2")
+    text = compute.replace_substring_regex(text, r"(\.\d*[1-9])0+($|[^0-9])", r"\1\2")
     text = compute.replace_substring(text, " ", "T", max_replacements=1)
     return compute.replace_substring_regex(text, r"([+-]\d\d)(\d\d)$", r"\1:\2")
+
+
+def short_fraction(text: str) -> str:
+    """Return the text of a time without zeros at the end of its seconds.
+
+    >>> short_fraction("2020-09-13T12:26:40.500000"), short_fraction("12:26:40.000"), short_fraction("2020-01-10")
+    ('2020-09-13T12:26:40.5', '12:26:40', '2020-01-10')
+    """
+    head, point, digits = text.rpartition(".")
+    return f"{head}.{digits}".rstrip("0").rstrip(".") if point else text
 
 
 def time_numbers(array: Any, unit: str, refuse: Refuse) -> Any:

@@ -12,7 +12,7 @@ from recordsmith.images import Preparation
 from recordsmith.images.codec import opencv
 from recordsmith.images.limits import check_pixels
 
-__all__ = ["Clip", "FrameChoice", "VideoError", "VideoFacts", "read_clips", "read_facts"]
+__all__ = ["Clip", "FrameChoice", "VideoError", "VideoFacts", "read_clips", "read_facts", "read_frames"]
 
 _TOLERATED_LOSS = 0.05  # of the frames that a header promises: some count by the duration
 
@@ -135,6 +135,24 @@ def read_clips(path: str, choice: FrameChoice, preparation: Preparation) -> Iter
                 f"The video is cut short or damaged: it ends after {frame} of {facts.frames} frames. The clips before "
                 "that are used."
             )
+
+
+def read_frames(path: str, first: int, count: int, preparation: Preparation) -> list[bytes]:
+    """Read some frames that follow each other, encoded. They are counted from the start: seeking is not exact."""
+    frames: list[bytes] = []
+    with _opened(path) as capture:
+        _facts(capture)
+        for frame in range(first + count):
+            if not capture.grab():
+                raise VideoError(
+                    f"The video {os.path.basename(path)} ends after {frame} frames, before {first + count}."
+                )
+            if frame >= first:
+                done, pixels = capture.retrieve()
+                if not done:
+                    raise VideoError(f"Frame {frame} of the video {os.path.basename(path)} cannot be decoded.")
+                frames.append(preparation.encode(pixels))
+    return frames
 
 
 @contextmanager

@@ -3,6 +3,7 @@
 0000000000.jpg         a feature `image`, by the format that the image has
 0000000000.cls         a feature `label`: the number of the class
 0000000000.NAME.png    other images; NAME.cls other labels
+0000000000.NAME.wav    sounds, by the format that each has
 0000000000.NAME.txt    text
 0000000000.NAME.bin    bytes
 0000000000.NAME.npy    tensors, in numpy's format
@@ -19,18 +20,21 @@ from typing import Any
 
 import numpy as np
 
+from recordsmith.audio import FORMATS, audio_format
 from recordsmith.formats.arrays.npy_format import array_of_bytes
 from recordsmith.formats.exported.values import compact_json, plain_value, restored_value
 from recordsmith.formats.json_lines.json_text import parse_json
 from recordsmith.images import read_header
-from recordsmith.schema import Bytes, Feature, Image, Label, Schema, Tensor, Text
+from recordsmith.schema import Audio, Bytes, Feature, Image, Label, Schema, Tensor, Text
+from recordsmith.schema.features.encoded import EncodedFeature
 
 __all__ = ["EMPTY", "features_by_extension", "member_of", "members_of", "value_of"]
 
 EMPTY = "empty.json"
 _IMAGES = {"jpeg": "jpg", "png": "png", "webp": "webp", "bmp": "bmp", "gif": "gif"}
 _LONGEST_STEM = 60  # the name of a member of a tar file has at most 100 characters
-_ANY = "*"  # in place of an image's format, where it varies
+_SOUNDS = {name: name for name in FORMATS}
+_ANY = "*"  # in place of a format, where it varies
 
 
 def members_of(schema: Schema) -> dict[str, str]:
@@ -62,11 +66,9 @@ def member_of(extension: str, feature: Feature, value: Any) -> tuple[str, bytes]
     ('tokens.json', b'["a", "b"]')
     """
     kind = extension.rpartition(".")[2]
-    if isinstance(feature, Image):
+    if isinstance(feature, EncodedFeature):
         if kind == _ANY:
-            header = read_header(value)
-            found = "bin" if header is None else _IMAGES.get(header.format, "bin")
-            extension = extension.removesuffix(_ANY) + found
+            extension = extension.removesuffix(_ANY) + _own_format(feature, value)
         return extension, value
     if kind == "cls":
         return extension, str(int(value)).encode()
@@ -91,7 +93,7 @@ def features_by_extension(members: Mapping[str, str]) -> dict[str, str]:
     for name, extension in members.items():
         if extension.endswith(_ANY):
             stem = extension.removesuffix(_ANY)
-            found |= {stem + kind: name for kind in (*_IMAGES.values(), "bin")}
+            found |= {stem + kind: name for kind in (*_IMAGES.values(), *_SOUNDS, "bin")}
         else:
             found[extension] = name
     return found
@@ -104,7 +106,7 @@ def value_of(extension: str, feature: Feature, data: bytes) -> Any:
     ['a', 'b']
     """
     kind = extension.rpartition(".")[2]
-    if isinstance(feature, (Image, Bytes)) and kind != "json":
+    if isinstance(feature, (EncodedFeature, Bytes)) and kind != "json":
         return data
     if kind == "cls":
         return int(data)
@@ -115,9 +117,16 @@ def value_of(extension: str, feature: Feature, data: bytes) -> Any:
     return restored_value(feature, parse_json(data))
 
 
+def _own_format(feature: EncodedFeature, value: bytes) -> str:
+    if isinstance(feature, Audio):
+        return audio_format(value) or "bin"
+    header = read_header(value)
+    return "bin" if header is None else _IMAGES.get(header.format, "bin")
+
+
 def _kind(feature: Feature) -> str:
-    if isinstance(feature, Image):
-        return _ANY if feature.encoding is None else _IMAGES[feature.encoding]
+    if isinstance(feature, (Image, Audio)):
+        return _ANY if feature.encoding is None else {**_IMAGES, **_SOUNDS}[feature.encoding]
     if isinstance(feature, Label):
         return "cls"
     if isinstance(feature, (Text, Bytes)) and not feature.shape:

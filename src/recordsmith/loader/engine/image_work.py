@@ -22,10 +22,9 @@ import numpy.typing as npt
 
 from recordsmith import _core
 from recordsmith.augment import Augmentation, Brightness, Crop, FlipLeftRight, FlipUpDown, RandomStream, random_keys
-from recordsmith.columns import ByteColumn
-from recordsmith.errors import PipelineError
 from recordsmith.images import ImageError, decode_image, read_header
 from recordsmith.images.limits import most_pixels
+from recordsmith.loader.engine.encoded_values import encoded_bytes, undecodable
 from recordsmith.loader.engine.row_access import ImageValues
 from recordsmith.loader.row_memory import MemoryPart, RowMemory
 
@@ -52,6 +51,7 @@ class ImageWork:
         dtype: uint8 or float32.
         seed: of the random numbers.
         dense: results are known to have one shape, so that a batch is one array.
+        stored: the dtype of the stored pixels; others than uint8 are decoded exactly, and only scaled.
 
     >>> from recordsmith.images import encode_image
     >>> jpeg = encode_image(np.full((20, 30, 3), 100, np.uint8), "jpeg")
@@ -68,6 +68,7 @@ class ImageWork:
     dtype: np.dtype[Any] = np.dtype("uint8")  # noqa: RUF009 - dtypes do not change
     seed: int = 0
     dense: bool = True
+    stored: str = "uint8"
 
     @cached_property
     def _crops(self) -> tuple[int, ...]:
@@ -83,49 +84,74 @@ class ImageWork:
         self, column: Any, *, records: Int64s, epochs: Int64s, feature: str, memory: MemoryPart | None = None
     ) -> Pixels | ImageValues:
         """Return the images of a column of encoded ones: one array, or a list where sizes may differ."""
-        keys = [
-            random_keys(self.seed, f"images/{feature}/{place}/{change.name}", records=records, epochs=epochs).tolist()
-            for place, change in enumerate(self.augment)
-        ]
+        draws = self.draws(records, epochs, feature)
         batch: Pixels | None = None
         images = ImageValues()
         if self.dense and self.size is not None:
             memory = memory or RowMemory(len(records)).at(0)
             batch = memory.array(feature, len(records), self._shape(*self.size), self.dtype)
         for row in range(len(records)):
-            drawn = [change.draw(RandomStream(keys[place][row])) for place, change in enumerate(self.augment)]
             try:
-                images.append(self._image(_bytes_of(column, row), drawn, None if batch is None else batch[row]))
+                data = encoded_bytes(column, row, "image", ImageError)
+                images.append(self._image(data, draws[row], None if batch is None else batch[row]))
             except ImageError as error:
-                raise _undecodable(error, feature, int(records[row])) from None
+                raise undecodable(error, feature, int(records[row])) from None
         if batch is not None:
             return batch
         if self.dense and len({image.shape for image in images}) == 1:
             return np.stack(images)
         return images
 
+    def draws(self, records: Int64s, epochs: Int64s, feature: str) -> list[list[Any]]:
+        """Return for each row what is drawn for each augmentation."""
+        keys = [
+            random_keys(self.seed, f"images/{feature}/{place}/{change.name}", records=records, epochs=epochs).tolist()
+            for place, change in enumerate(self.augment)
+        ]
+        return [
+            [change.draw(RandomStream(keys[place][row])) for place, change in enumerate(self.augment)]
+            for row in range(len(records))
+        ]
+
     def _shape(self, height: int, width: int) -> tuple[int, int, int]:
         return (self.channels, height, width) if self.planar else (height, width, self.channels)
 
+    def _exact(self, data: bytes) -> Pixels:
+        """Return pixels of more than 8 bits."""
+        floats = self.stored == "float32"
+        pixels: Pixels = decode_image(data, channels=4 if floats else self.channels)
+        if floats:
+            if pixels.dtype != np.uint8:
+                raise ImageError("An image of float32 has four channels of 8 bits, and this one has 16.")
+            pixels = np.ascontiguousarray(pixels).view(np.float32)
+        elif pixels.dtype == np.uint8:
+            pixels = pixels.astype(np.uint16) * np.uint16(257)
+        if self.scale is not None:
+            pixels = pixels * np.float32(self.scale)
+        return np.ascontiguousarray(pixels.transpose(2, 0, 1) if self.planar else pixels, self.dtype)
+
     def _image(self, data: npt.NDArray[np.uint8], drawn: Sequence[Any], target: Pixels | None) -> Pixels:
+        if self.stored != "uint8":
+            return self._exact(data.tobytes())
         if self.channels == 3 and os.environ.get("RECORDSMITH_JPEG") != "library":
             decoder = _decoder()
             support = decoder.open(data)
             is_usual = support == _DECODABLE or (support == _WITH_EXIF and _is_upright(data))
             if is_usual and decoder.height * decoder.width <= most_pixels():
-                part = self._part(decoder.height, decoder.width, drawn)
+                part = self.part(decoder.height, decoder.width, drawn)
                 result = self._target(part, target)
                 if self._filled(decoder.fill, result, part, drawn):
                     return result
         pixels = decode_image(data.tobytes(), channels=self.channels)
         if pixels.dtype != np.uint8:
             pixels = ((pixels.astype(np.uint32) + 128) // 257).astype(np.uint8)
-        part = self._part(pixels.shape[0], pixels.shape[1], drawn)
+        part = self.part(pixels.shape[0], pixels.shape[1], drawn)
         result = self._target(part, target)
         self._filled(lambda to, **how: _core.fill_image(pixels, to, **how), result, part, drawn)
         return result
 
-    def _part(self, height: int, width: int, drawn: Sequence[Any]) -> Part:
+    def part(self, height: int, width: int, drawn: Sequence[Any]) -> Part:
+        """Return which part of an image is left by what was drawn: top, left, height, width."""
         top, left = 0, 0
         for place in self._crops:
             crop = self.augment[place]
@@ -175,26 +201,3 @@ def _decoder() -> _core.JpegDecoder:
 def _is_upright(data: npt.NDArray[np.uint8]) -> bool:
     header = read_header(data.tobytes())
     return header is not None and header.orientation == 1
-
-
-def _bytes_of(column: Any, row: int) -> npt.NDArray[np.uint8]:
-    if isinstance(column, ByteColumn):
-        if column.present is not None and not column.present[row]:
-            raise ImageError("The record has no image.")
-        return column.data[int(column.offsets[row]) : int(column.offsets[row + 1])]
-    value = column[row]
-    if value is None:
-        raise ImageError("The record has no image.")
-    if not isinstance(value, (bytes, bytearray, memoryview)):
-        raise ImageError(f"The bytes of an image are needed, and this is {type(value).__name__}.")
-    return np.frombuffer(value, np.uint8)
-
-
-def _undecodable(error: ImageError, feature: str, record: int) -> PipelineError:
-    made = PipelineError(
-        str(error),
-        feature=feature,
-        advice="Find all such records with `recordsmith check`, or leave them out with .batch(..., on_error='skip').",
-    )
-    made.record_number = record  # type: ignore[attr-defined] # for those who know the files
-    return made

@@ -62,9 +62,12 @@ class Fetcher:
         return block_shuffles(self._order)
 
     def read_ahead(self) -> ReadAhead:
-        """Return how far ahead records are announced; windows one ahead, since three of them fit into memory."""
+        """Return how far ahead records are announced: one window at first, two if the network is waited for.
+
+        Together with the window that is read, these are three. They fit into memory.
+        """
         windows = [shuffle.blocks.window_bytes for shuffle in self._shuffles if shuffle is not None]
-        return ReadAhead(max(windows), max(windows)) if windows else ReadAhead()
+        return ReadAhead(max(windows), 2 * max(windows)) if windows else ReadAhead()
 
     def announce(self, epoch: int, positions: Int64s) -> None:
         """Begin to fetch what the records at some positions need: themselves, or the windows that they are in."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from recordsmith.errors import PipelineError
 from recordsmith.loader.plan import Plan
-from recordsmith.schema import Image
+from recordsmith.schema.features.encoded import EncodedFeature
 from recordsmith.schema.features.strings import StringFeature
 
 __all__ = ["absent_values", "check_fed"]
@@ -18,7 +18,7 @@ def check_fed(plan: Plan, framework: str, verb: str) -> None:
     if plan.batching is None:
         raise PipelineError("There are no batches yet.", advice=f"Write .batch(n) before .{verb}().")
     for name, feature in ({} if plan.drops_rows else plan.features or {}).items():
-        if feature.presence == "optional" and not isinstance(feature, (StringFeature, Image)):
+        if feature.presence == "optional" and not isinstance(feature, (StringFeature, EncodedFeature)):
             raise absent_values(framework, name)
 
 

@@ -2,23 +2,24 @@
 
 from typing import Generic, TypeVar
 
-from recordsmith.loader.verbs.balance import BalanceVerb
-from recordsmith.loader.verbs.batch import BatchVerb
-from recordsmith.loader.verbs.bucket_batch import BucketBatchVerb
+from recordsmith.loader.verbs.batches.batch import BatchVerb
+from recordsmith.loader.verbs.batches.bucket_batch import BucketBatchVerb
+from recordsmith.loader.verbs.batches.pack import PackVerb
+from recordsmith.loader.verbs.batches.padded_batch import PaddedBatchVerb
+from recordsmith.loader.verbs.batches.prefetch import PrefetchVerb
 from recordsmith.loader.verbs.chain import LoaderT
-from recordsmith.loader.verbs.filter import FilterVerb
-from recordsmith.loader.verbs.images import ImagesVerb
-from recordsmith.loader.verbs.map import MapVerb
-from recordsmith.loader.verbs.mix import MixVerb
-from recordsmith.loader.verbs.pack import PackVerb
-from recordsmith.loader.verbs.padded_batch import PaddedBatchVerb
-from recordsmith.loader.verbs.pairs import PairsVerb
-from recordsmith.loader.verbs.part import PartVerb
-from recordsmith.loader.verbs.prefetch import PrefetchVerb
-from recordsmith.loader.verbs.repeat import RepeatVerb
-from recordsmith.loader.verbs.shard import ShardVerb
-from recordsmith.loader.verbs.shuffle import ShuffleVerb
-from recordsmith.loader.verbs.vectorize import VectorizeVerb
+from recordsmith.loader.verbs.order.balance import BalanceVerb
+from recordsmith.loader.verbs.order.mix import MixVerb
+from recordsmith.loader.verbs.order.part import PartVerb
+from recordsmith.loader.verbs.order.repeat import RepeatVerb
+from recordsmith.loader.verbs.order.shard import ShardVerb
+from recordsmith.loader.verbs.order.shuffle import ShuffleVerb
+from recordsmith.loader.verbs.rows.audio import AudioVerb
+from recordsmith.loader.verbs.rows.filter import FilterVerb
+from recordsmith.loader.verbs.rows.images import ImagesVerb
+from recordsmith.loader.verbs.rows.map import MapVerb
+from recordsmith.loader.verbs.rows.pairs import PairsVerb
+from recordsmith.loader.verbs.rows.vectorize import VectorizeVerb
 
 __all__ = ["Verbs"]
 
@@ -30,6 +31,7 @@ class Verbs(
     FilterVerb[LoaderT],
     MapVerb[MappedT],
     ImagesVerb[LoaderT],
+    AudioVerb[LoaderT],
     ShuffleVerb[LoaderT],
     ShardVerb[LoaderT],
     BalanceVerb[LoaderT],

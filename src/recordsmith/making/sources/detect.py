@@ -6,45 +6,35 @@ import inspect
 import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from itertools import islice
 from typing import Any
 
 from recordsmith.errors import RecordsmithError, advise, did_you_mean, list_names
+from recordsmith.formats.arrow.ipc_files import is_saved_dataset
+from recordsmith.formats.cifar.source import refuse_cifar
+from recordsmith.formats.detection.recognition import annotated_kind_at
 from recordsmith.formats.exported.form import SIDECAR
 from recordsmith.formats.files.folder_walk import walk_files
 from recordsmith.formats.files.source_files import PathLike, is_hidden_or_metadata
+from recordsmith.formats.idx.source import is_idx_name
 from recordsmith.formats.images.annotated_folders import refuse_annotated, refuse_listed
 from recordsmith.formats.images.folder_layout import layout_of
 from recordsmith.formats.images.listing import list_folder
+from recordsmith.formats.kinds import KIND_OF_CONTENT, KIND_OF_SUFFIX, KINDS
+from recordsmith.formats.lerobot.layout import is_lerobot
 from recordsmith.formats.source import Source
+from recordsmith.formats.tables.options import ColumnOptions
+from recordsmith.formats.text_files.source import is_text_name
 from recordsmith.making import sources
+from recordsmith.making.sources.other_formats import error_about, refuse_folder
 from recordsmith.records.file_signatures import describe_content
 from recordsmith.records.shards import looks_like_tfrecord, resolve_files
 from recordsmith.storage.publication import in_force
 from recordsmith.storage.ranged.listed_files import list_files
 from recordsmith.storage.ranged.opening import is_file, is_folder, is_ranged, record_bytes
 
-__all__ = ["KINDS", "UnknownOptionError", "kind_of", "source_for"]
-
-KINDS = ("images", "csv", "jsonl", "parquet", "arrays", "webdataset", "tfrecords", "video")
+__all__ = ["UnknownOptionError", "kind_of", "options_checked", "source_for"]
 
 _COMPRESSED = (".gz", ".bz2", ".zst", ".lz4")
-_SUFFIXES = {
-    **dict.fromkeys((".csv", ".tsv"), "csv"),
-    **dict.fromkeys((".jsonl", ".ndjson", ".json"), "jsonl"),
-    **dict.fromkeys((".parquet", ".pq"), "parquet"),
-    **dict.fromkeys((".npy", ".npz"), "arrays"),
-    **dict.fromkeys((".tar", ".tgz"), "webdataset"),
-    **dict.fromkeys((".mp4", ".avi", ".mov", ".mkv", ".webm", ".m4v", ".mpg", ".mpeg"), "video"),
-    **dict.fromkeys((".jpg", ".jpeg", ".png", ".webp", ".bmp", ".gif", ".jpe", ".jfif"), "images"),
-}
-_KIND_OF_FORMAT = {
-    "tfrecord": "tfrecords",
-    "parquet": "parquet",
-    "npy": "arrays",
-    "tar": "webdataset",
-    **dict.fromkeys(("jpeg", "png", "gif"), "images"),
-}
 # Files beside the data, which say nothing about its kind.
 _METADATA_SUFFIXES = (
     SIDECAR,
@@ -62,7 +52,11 @@ _METADATA_SUFFIXES = (
     ".tfindex",
     ".db",
 )
-_AUDIO = (".wav", ".mp3", ".flac", ".ogg", ".m4a", ".aac", ".opus", ".aif", ".aiff", ".wma")
+_OWN_ROWS = """def rows():
+    with open("your file", "rb") as file:
+        for record in your_reader(file):
+            yield {"x": record.x, "label": record.label}
+rs.make(rows, "data", label="label")"""
 _MOST_FILES_INSPECTED = 2000  # files of a folder that are looked at to detect its kind
 _MINOR = 20  # a kind with this many times fewer files than another is ignored
 
@@ -102,23 +96,40 @@ def source_for(paths: PathLike | Iterable[PathLike], kind: str | None = None, **
     """
     given = paths if isinstance(paths, (str, os.PathLike)) else list(paths)
     if kind is None:
-        kind = kind_of(given)
+        kind = kind_of(given, annotated=not {"layout", "labels"} & options.keys())
     elif kind not in KINDS:
         raise RecordsmithError(
             f"Unknown kind of source {kind!r}.{did_you_mean(kind, KINDS)}", expected=list_names(KINDS)
         )
     function: Callable[..., Source] = getattr(sources, kind)
-    known = [name for name, entry in inspect.signature(function).parameters.items() if entry.kind is entry.KEYWORD_ONLY]
+    return function(given, **options_checked(kind, options))
+
+
+def options_checked(kind: str, options: dict[str, Any]) -> dict[str, Any]:
+    """Return the options of a source by the names that its kind has for them, or raise for one that it lacks."""
+    known = _options_of(getattr(sources, kind))
     if "image_encoding" in options and "image_encoding" not in known and "encoding" in known:
         options["encoding"] = options.pop("image_encoding")  # where all is images, there is no other encoding
     for name in options:
         if name not in known:
             raise UnknownOptionError(kind, name, known, _elsewhere(name, kind))
-    return function(given, **options)
+    return options
 
 
-def kind_of(paths: PathLike | Iterable[PathLike]) -> str:
+def _options_of(function: Callable[..., Source]) -> list[str]:
+    """Return the names of the options of a source."""
+    parameters = inspect.signature(function).parameters.values()
+    named = [one.name for one in parameters if one.kind is one.KEYWORD_ONLY]
+    shared = any(one.kind is one.VAR_KEYWORD for one in parameters)
+    return [*named, *ColumnOptions.__annotations__] if shared else named
+
+
+def kind_of(paths: PathLike | Iterable[PathLike], *, annotated: bool = True) -> str:
     """Detect the kind of the data at a path, or raise an error that says what was found and how to name the kind.
+
+    Args:
+        paths: a file, a folder, a glob, or a list of these.
+        annotated: images with boxes or masks are kinds of their own; False: they are images.
 
     >>> kind_of(os.path.dirname(__file__))
     Traceback (most recent call last):
@@ -126,6 +137,9 @@ def kind_of(paths: PathLike | Iterable[PathLike]) -> str:
     ...
     """
     found = resolve_files(paths)
+    with_boxes = annotated_kind_at(found[0]) if annotated and len(found) == 1 else None
+    if with_boxes is not None:
+        return with_boxes
     kinds: Counter[str] = Counter()
     examples: dict[str, str] = {}
     for path in found:
@@ -135,9 +149,13 @@ def kind_of(paths: PathLike | Iterable[PathLike]) -> str:
     # A table beside many images is the list of their labels, an image beside tables a diagram.
     most = max(kinds.values(), default=0)
     likely = [kind for kind, count in kinds.items() if count * _MINOR > most]
+    if "images" in likely and "tiff" in likely:
+        likely.remove("tiff")  # among other images they are rejected with the reason
     place = found[0] if len(found) == 1 else None
     if len(likely) == 1:
         return likely[0]
+    if "images" in likely and not annotated:
+        return "images"
     if "images" in likely and place is not None:
         listing = list_folder(place)
         layout = layout_of([file.name for file in listing.files], root=place)
@@ -152,20 +170,20 @@ def kind_of(paths: PathLike | Iterable[PathLike]) -> str:
             found=", ".join(listed),
             advice=advise("Choose one with {kind}, or pass a glob of the files.", kind=_kind_option(min(likely))),
         )
-    audio = _audio_files(found)
-    if audio:
-        raise RecordsmithError(
-            "Audio files are not supported yet.",
-            path=place,
-            found=list_names(audio, 4),
-            advice="Read them with your own function, and pass its rows to rs.make.",
-        )
+    other = next((error for path in found if (error := error_about(path)) is not None), None)
+    if other is not None:
+        raise other
     raise RecordsmithError(
         "The kind of this data could not be detected.",
         path=place,
         found=_what_is_there(found),
         expected=f"files of kind {', '.join(KINDS)}",
-        advice=advise("Choose the kind yourself, for example with {kind}.", kind=_kind_option("csv")),
+        advice=advise(
+            "If it is one of these kinds, name it, for example with {kind}. Otherwise read it in Python, and pass the "
+            "rows:",
+            kind=_kind_option("csv"),
+        ),
+        example=_OWN_ROWS,
     )
 
 
@@ -179,13 +197,20 @@ def _kinds_at(path: str) -> Iterable[tuple[str, str, int]]:
     if not is_folder(path):
         kind = _kind_by_name(path) or _kind_by_content(path)
         return [(kind, os.path.basename(path), 1)] if kind is not None else []
+    if is_saved_dataset(path):
+        return [("arrow", os.path.basename(path), 1)]
+    refuse_cifar(path)
+    refuse_folder(path)
     if any(is_file(in_force(os.path.join(path, name))) for name in ("recordsmith.json", "dataset_info.json")):
         return [("tfrecords", os.path.basename(path), 1)]
+    if is_lerobot(path):
+        return [("lerobot", os.path.basename(path), 1)]
     kinds: Counter[str] = Counter()
     examples: dict[str, str] = {}
     unknown: list[str] = []
-    looked_at = 0
+    looked_at = texts = 0
     for file, name in _files_below(path):
+        texts += is_text_name(name) and not is_hidden_or_metadata(name)
         if is_hidden_or_metadata(name) or name.lower().endswith(_METADATA_SUFFIXES):
             continue
         looked_at += 1
@@ -203,6 +228,8 @@ def _kinds_at(path: str) -> Iterable[tuple[str, str, int]]:
             if kind is not None:
                 kinds[kind] += 1
                 examples.setdefault(kind, os.path.relpath(file, path))
+    if not kinds and texts:  # beside other data they are about it
+        return [("text", os.path.basename(path), texts)]
     return [(kind, examples[kind], count) for kind, count in kinds.items()]
 
 
@@ -214,24 +241,16 @@ def _files_below(folder: str) -> Iterator[tuple[str, str]]:
         yield from ((entry.path, name) for entry, name in walk_files(folder))
 
 
-def _audio_files(found: list[str]) -> list[str]:
-    """Return some audio files at a path or in a folder."""
-    names = (
-        (os.path.basename(path) for path in found)
-        if len(found) != 1 or not is_folder(found[0])
-        else (name for _, name in islice(_files_below(found[0]), _MOST_FILES_INSPECTED))
-    )
-    return [name for name in names if name.lower().endswith(_AUDIO)]
-
-
 def _kind_by_name(path: str) -> str | None:
     name = os.path.basename(path).lower()
+    if is_idx_name(name):
+        return "idx"
     if looks_like_tfrecord(name):
         return "tfrecords"
     plain = name
     for suffix in _COMPRESSED:
         plain = plain.removesuffix(suffix)
-    return _SUFFIXES.get(os.path.splitext(plain)[1]) or _SUFFIXES.get(os.path.splitext(name)[1])
+    return KIND_OF_SUFFIX.get(os.path.splitext(plain)[1]) or KIND_OF_SUFFIX.get(os.path.splitext(name)[1])
 
 
 def _kind_by_content(path: str) -> str | None:
@@ -240,7 +259,7 @@ def _kind_by_content(path: str) -> str | None:
         with record_bytes(path) as read:
             first = read(0, 1 << 16).partition(b"\n")[0].strip()
         return "jsonl" if first.startswith(b"{") and first.endswith(b"}") else None
-    return _KIND_OF_FORMAT.get(found)
+    return KIND_OF_CONTENT.get(found)
 
 
 def _what_is_there(found: list[str]) -> str:
@@ -259,9 +278,9 @@ def _elsewhere(name: str, kind: str) -> str:
     for other in KINDS:
         if other != kind:
             try:
-                parameters = inspect.signature(getattr(sources, other)).parameters
+                known = _options_of(getattr(sources, other))
             except (ImportError, AttributeError):
                 continue
-            if name in parameters:
+            if name in known:
                 others.append(other)
     return f" It is one of {', '.join(others)}." if others else ""

@@ -16,6 +16,7 @@ import numpy as np
 from recordsmith import _core
 from recordsmith.dataset.inference import schema_from_census, take_census
 from recordsmith.dataset.layout import DatasetLayout, find_layout
+from recordsmith.dataset.payload_decoding import PayloadDecoder, payload_decoder
 from recordsmith.errors import ChangedFileError, RecordsmithError
 from recordsmith.formats.files.file_splits import FileSource, splits_by_name
 from recordsmith.formats.files.source_files import PathLike, SourceFile, check_unchanged, describe_files
@@ -36,6 +37,9 @@ def tfrecords(
     split: str | None = None,
     schema: Schema | None = None,
     label: str | None = None,
+    raw: bool = False,
+    descriptor: PathLike | None = None,
+    message: str | None = None,
 ) -> TFRecordsSource:
     """Return the records of TFRecord files as a source for `make`.
 
@@ -44,6 +48,9 @@ def tfrecords(
         split: only the files of this split.
         schema: what is in a record; None: the schema beside the files, or one inferred from all records.
         label: the feature that is the label; None: the only Label of the schema.
+        raw: take each record as bytes, in one feature `payload`, for a function of `make`.
+        descriptor: the file of `protoc --descriptor_set_out` with the type of records that are no Examples.
+        message: the full name of that type.
 
     >>> import recordsmith as rs, tempfile
     >>> path = tempfile.mkdtemp() + "/data.tfrecord"
@@ -53,7 +60,9 @@ def tfrecords(
     >>> chunk.load().columns["name"]
     ByteColumn(1 row: 'first')
     """
-    return TFRecordsSource(find_layout(paths).select(split), split, schema, label)
+    decoder = payload_decoder(schema, raw=raw, descriptor=descriptor, message=message)
+    said = {"raw": raw or None, "message": message}
+    return TFRecordsSource(find_layout(paths).select(split), split, schema, label, decoder=decoder, said=said)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +87,7 @@ class IndexedChunk(Chunk):
     offsets: Any  # of the records, and of the end of the last one
     schema: Schema
     source_bytes: int
+    decoder: PayloadDecoder | None = None
 
     def open(self) -> _core.FileSet:
         """Open the file, which must still be the one that was indexed."""
@@ -96,13 +106,14 @@ class IndexedChunk(Chunk):
         starts, file_numbers = self.offsets[:-1], np.zeros(count, np.uint32)
         in_file = np.arange(self.first, self.first + count, dtype=np.uint64)
         numbers = range(self.first, self.first + count)
-        try:
-            parts = files.decode(compile_plan(self.schema), file_numbers, starts, lengths, in_file, True)
-            return Loaded(self.schema.assemble(parts), count, RecordPlaces(self.file.path, numbers))
-        except ChangedFileError:
-            raise  # no matter of some bad rows
-        except RecordsmithError:
-            pass
+        if self.decoder is None:
+            try:
+                parts = files.decode(compile_plan(self.schema), file_numbers, starts, lengths, in_file, True)
+                return Loaded(self.schema.assemble(parts), count, RecordPlaces(self.file.path, numbers))
+            except ChangedFileError:
+                raise  # no matter of some bad rows
+            except RecordsmithError:
+                pass
         payloads, kept, rejects = [], [], []
         for row, number in enumerate(numbers):
             one = slice(row, row + 1)
@@ -111,7 +122,7 @@ class IndexedChunk(Chunk):
                 kept.append(number)
             except RecordsmithError as error:
                 rejects.append(_reject(self.file.path, number, error))
-        return _decoded(self.file.path, payloads, kept, self.schema, rejects)
+        return _decoded(self.file.path, payloads, kept, self.schema, rejects, self.decoder)
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +135,7 @@ class CarriedChunk(Chunk):
     rejects: list[Reject]
     schema: Schema
     source_bytes: int
+    decoder: PayloadDecoder | None = None
 
     def origin(self) -> str:
         """Return the file."""
@@ -131,7 +143,7 @@ class CarriedChunk(Chunk):
 
     def load(self) -> Loaded:
         """Decode the records."""
-        return _decoded(self.path, self.payloads, self.numbers, self.schema, list(self.rejects))
+        return _decoded(self.path, self.payloads, self.numbers, self.schema, list(self.rejects), self.decoder)
 
 
 class TFRecordsSource(FileSource):
@@ -139,11 +151,27 @@ class TFRecordsSource(FileSource):
 
     kind: ClassVar[str] = "tfrecords"
 
-    def __init__(self, layout: DatasetLayout, split: str | None, schema: Schema | None, label: str | None) -> None:
+    def __init__(
+        self,
+        layout: DatasetLayout,
+        split: str | None,
+        schema: Schema | None,
+        label: str | None,
+        *,
+        decoder: PayloadDecoder | None = None,
+        said: Mapping[str, Any] | None = None,
+    ) -> None:
         self._files = [SourceFile.at(path) for path in layout.files]
         self._layout = layout
-        self._given_schema = schema if schema is not None else layout.schema
-        self._options = {"split": split, "label": label, "schema": None if schema is None else schema.to_json()}
+        self._decoder = decoder
+        declared = schema if decoder is None else decoder.schema
+        self._given_schema = declared if declared is not None else layout.schema
+        self._options = {
+            "split": split,
+            "label": label,
+            "schema": None if declared is None else declared.to_json(),
+            **(said or {}),
+        }
         self._label = label
         self.declared = self._given_schema is not None
         self.provenance = tuple(name for name in layout.provenance() if name in (self._given_schema or ()))
@@ -170,17 +198,20 @@ class TFRecordsSource(FileSource):
 
     def chunks(self) -> Iterator[Chunk]:
         """Give the chunks: about 8 MB of records each, and at most 65,536 of them."""
-        schema = self.schema()
+        yield from self._chunks(self.schema())
+
+    def _chunks(self, schema: Schema) -> Iterator[Chunk]:
         for file, index in zip(self._files, self._indexes, strict=True):
             if index is None or index.compression != "none":
-                yield from _carried(file, schema, compressed=index is not None)
+                yield from _carried(file, schema, self._decoder, compressed=index is not None)
                 continue
             first = 0
             while first < index.records:
                 offsets = index.offsets[first : first + _CHUNK_ROWS + 1]
                 reach = int(np.searchsorted(offsets, offsets[0] + np.uint64(_CHUNK_BYTES), "right"))
                 offsets = np.array(offsets[: max(reach, 2)])
-                yield IndexedChunk(file, index.identity, first, offsets, schema, int(offsets[-1] - offsets[0]))
+                size = int(offsets[-1] - offsets[0])
+                yield IndexedChunk(file, index.identity, first, offsets, schema, size, self._decoder)
                 first += len(offsets) - 1
 
     @property
@@ -234,7 +265,7 @@ def _index(file: SourceFile) -> ShardIndex | None:
         return None
 
 
-def _carried(file: SourceFile, schema: Schema, *, compressed: bool) -> Iterator[Chunk]:
+def _carried(file: SourceFile, schema: Schema, decoder: PayloadDecoder | None, *, compressed: bool) -> Iterator[Chunk]:
     """Read a file from its start; after damage, continue with the next undamaged record."""
     check_unchanged(file)
     stream = _core.RecordStream(file.path, "auto", True)
@@ -259,29 +290,41 @@ def _carried(file: SourceFile, schema: Schema, *, compressed: bool) -> Iterator[
             size += len(payload) + FRAMING_BYTES
         if payload is None or size >= _CHUNK_BYTES or len(payloads) >= _CHUNK_ROWS:
             if payloads or rejects:
-                yield CarriedChunk(file.path, payloads, numbers, rejects, schema, size)
+                yield CarriedChunk(file.path, payloads, numbers, rejects, schema, size, decoder)
             payloads, numbers, rejects, size = [], [], [], 0
         if payload is None:
             return
 
 
-def _decoded(path: str, payloads: list[bytes], numbers: list[int], schema: Schema, rejects: list[Reject]) -> Loaded:
+def _decoded(
+    path: str,
+    payloads: list[bytes],
+    numbers: list[int],
+    schema: Schema,
+    rejects: list[Reject],
+    decoder: PayloadDecoder | None,
+) -> Loaded:
     """Decode payloads; those that do not fit the schema are refused."""
-    plan = compile_plan(schema)
+
+    def columns(some: list[bytes]) -> dict[str, Any]:
+        if decoder is not None:
+            return decoder.columns(some, schema)
+        return schema.assemble(_core.decode_payloads(compile_plan(schema), some))
+
     try:
-        parts = _core.decode_payloads(plan, payloads)
+        found = columns(payloads)
     except RecordsmithError:
         sound = []
         for payload, number in zip(payloads, numbers, strict=True):
             try:
-                _core.decode_payloads(plan, [payload])
+                columns([payload])
                 sound.append((payload, number))
             except RecordsmithError as error:
                 rejects.append(_reject(path, number, error))
         payloads, numbers = [payload for payload, _ in sound], [number for _, number in sound]
-        parts = _core.decode_payloads(plan, payloads)
+        found = columns(payloads)
         rejects.sort(key=lambda reject: reject.row or 0)
-    return Loaded(schema.assemble(parts), len(payloads), RecordPlaces(path, tuple(numbers)), rejects)
+    return Loaded(found, len(payloads), RecordPlaces(path, tuple(numbers)), rejects)
 
 
 def _reject(path: str, number: int, error: RecordsmithError) -> Reject:

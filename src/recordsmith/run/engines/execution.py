@@ -10,7 +10,6 @@ from recordsmith.run.engines.engine import Engine
 from recordsmith.run.engines.local_engine import LocalEngine
 from recordsmith.run.engines.part import Part
 from recordsmith.run.option_checks import checked_workers
-from recordsmith.storage.atomic_file import is_url
 
 __all__ = ["EngineName", "Execution"]
 
@@ -57,11 +56,11 @@ class Execution:
             )
         if checked.in_parts and checked.engine == "ray":
             raise RecordsmithError("With Ray there are no parts: it divides the work by itself.")
-        if checked.in_parts and (is_file or is_url(out)):
+        if checked.in_parts and is_file:
             raise RecordsmithError(
-                "Parts need a folder for the output, in a file system that all jobs see.",
+                "Parts need a folder for the output, or the URL of one.",
                 path=out,
-                advice="Give a folder. A finished dataset can be copied to a URL, or to one file, with rs.copy.",
+                advice="Give a folder. A finished dataset can be copied to one file with rs.copy.",
             )
         return checked
 
@@ -69,6 +68,11 @@ class Execution:
     def in_parts(self) -> bool:
         """Whether the work is divided among the jobs of a job array."""
         return self.part is not None or self.finish
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether several machines do the work."""
+        return self.in_parts or self.engine == "ray"
 
     def open(self) -> Engine:
         """Return the engine, to be used in a with statement."""

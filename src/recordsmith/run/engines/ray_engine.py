@@ -1,4 +1,4 @@
-"""The machines of a Ray cluster, which see the source and the staging folder under the same paths.
+"""The machines of a Ray cluster, which see the source and the staging folder under the same paths or URLs.
 
 Tasks are small pieces of work (`ray_tasks`), and what they return is smaller still: everything large is in the shared
 folder. A task whose machine or process died is tried again; one that ran out of memory is tried again with less at a
@@ -110,7 +110,7 @@ class RayEngine(Engine):
         _carry_modules(work.functions)
         groups = groups_of(chunks, work, workers=self._processors())
         consecutive = (run for group in groups for run in _consecutive(group))
-        for _, piece in self._done(WritePiece(staging.pieces, work.encode), consecutive, halves=True):
+        for _, piece in self._done(WritePiece(staging.piece_writer, work.encode), consecutive, halves=True):
             staging.adopt(piece)
             yield
 

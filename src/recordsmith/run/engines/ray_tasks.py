@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import socket
 import time
+from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
@@ -13,8 +14,11 @@ from typing import Any
 from recordsmith.errors import RecordsmithError
 from recordsmith.formats.source import Chunk
 from recordsmith.run.engines.engine import NumberedChunk
+from recordsmith.run.memory import release_memory
 from recordsmith.run.staging.encoded_chunk import EncodedChunk
 from recordsmith.run.staging.pieces import Piece, PieceWriter
+from recordsmith.storage.atomic_file import is_url
+from recordsmith.storage.objects import open_folder, split_url, without_secrets
 from recordsmith.workers.error_transport import with_picklable_errors
 
 __all__ = ["Surroundings", "WritePiece", "call"]
@@ -23,6 +27,7 @@ _LOOKS = 20
 _SECONDS_BETWEEN_LOOKS = 0.5
 
 _latest: tuple[str, Any] | None = None  # the work that this process has done last: unpacking it may take long
+_seen: deque[str] = deque(maxlen=64)  # URLs that this process has found: a store is asked only once
 
 
 @dataclass(frozen=True)
@@ -32,7 +37,7 @@ class Surroundings:
     Attributes:
         version: that of recordsmith.
         folder: the current folder, from which relative paths are meant.
-        plan: the file with the plan of the run, in the staging folder; "" if no folder is used.
+        plan: the file with the plan of the run, in the staging folder or at a URL; "" if no folder is used.
         source: files and folders of the source.
     """
 
@@ -59,9 +64,9 @@ class Surroundings:
             what = "staging folder" if unseen == self.plan else "source"
             raise RecordsmithError(
                 f"A machine of the Ray cluster does not see the {what}.",
-                path=os.path.dirname(unseen) if unseen == self.plan else unseen,
+                path=without_secrets(os.path.dirname(unseen)) if unseen == self.plan else unseen,
                 found=f"nothing there on {socket.gethostname()}",
-                advice="Use a folder in a file system that all machines have, under the same path.",
+                advice="Use a folder in a file system that all machines have, under the same path, or object storage.",
             )
         if os.path.isdir(self.folder):
             os.chdir(self.folder)
@@ -70,10 +75,23 @@ class Surroundings:
 def _appears(path: str) -> bool:
     """Say whether there is a file; network file systems may take some seconds to notice a new one."""
     for _ in range(_LOOKS):
-        if os.path.exists(path):
+        if _exists(path):
             return True
         time.sleep(_SECONDS_BETWEEN_LOOKS)
     return False
+
+
+def _exists(path: str) -> bool:
+    if not is_url(path):
+        return os.path.exists(path)
+    folder, name = split_url(path)
+    if path not in _seen:
+        try:
+            open_folder(folder).head(name)
+        except FileNotFoundError:
+            return False
+        _seen.append(path)
+    return True
 
 
 @dataclass(frozen=True)
@@ -81,16 +99,16 @@ class WritePiece:
     """Encodes a group of chunks, one after the other, and writes them as one piece.
 
     Attributes:
-        folder: where pieces are.
+        begin: begins a piece with a certain chunk.
         encode: encodes a chunk.
     """
 
-    folder: str
+    begin: Callable[[int], PieceWriter]
     encode: Callable[[Chunk], EncodedChunk]
 
     def __call__(self, chunks: Sequence[NumberedChunk]) -> Piece:
         """Write a piece, of which nothing is left if that fails."""
-        writer = PieceWriter(self.folder, chunks[0].number)
+        writer = self.begin(chunks[0].number)
         try:
             for chunk in chunks:
                 encoded = self.encode(chunk.chunk)
@@ -123,6 +141,7 @@ def _call(key: str, work: Sequence[Any], item: Any, surroundings: Surroundings) 
     surroundings.check()
     if _latest is None or _latest[0] != key:
         _latest = None
+        release_memory()  # of the step before
         _latest = key, ray.get(work[0])
     try:
         return _latest[1](item)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from recordsmith.dataset.metadata import Metadata
 from recordsmith.errors import SchemaError
 from recordsmith.schema import Image, Label, Schema
 from recordsmith.schema.export.tfds import (
@@ -21,7 +22,7 @@ TFDS_DESCRIPTIONS = (FEATURES_NAME, DATASET_INFO_NAME)
 
 
 def description_files(
-    name: str, schema: Schema, splits: dict[str, dict[str, Any]], description: str, *, compression: str | None
+    name: str, schema: Schema, splits: dict[str, dict[str, Any]], metadata: Metadata, *, compression: str | None
 ) -> tuple[dict[str, str], str | None]:
     """Return the texts of the description files by name, and why TFDS cannot open the folder, if it cannot."""
     try:
@@ -39,8 +40,12 @@ def description_files(
         name,
         {split: [shard["records"] for shard in facts["shards"]] for split, facts in splits.items()},
         split_bytes={split: facts["bytes"] for split, facts in splits.items()},
-        description=description,
-        supervised=_supervised(schema),
+        version=metadata.version or "1.0.0",
+        description=metadata.description,
+        citation=metadata.citation,
+        license=metadata.license,
+        homepage=metadata.homepage,
+        supervised=metadata.supervised_keys or _supervised(schema),
     )
     return {**labels, FEATURES_NAME: _text(features), DATASET_INFO_NAME: _text(info)}, None
 

@@ -8,32 +8,34 @@ lock, verified files, one atomic step, and a run that can be resumed. Then the f
     STAGING/0f3a.../out/pets/        what a local output would be, under the name that the URL ends with
     STAGING/0f3a.../upload.json      how far the upload is
 
-STAGING is the folder that was given, or `staging` in the cache folder of recordsmith. If a URL was given, the latter is
-used, and what a run finishes is also saved at the URL (see `recordsmith.run.staging.saved_staging`).
+STAGING is the folder that was given, or `staging` in the cache folder of recordsmith. If a URL was given, or if several
+machines do the work and no folder was given, they share what they finish in object storage instead (see
+`recordsmith.run.staging.run_in_store`).
 """
 
 from __future__ import annotations
 
-import abc
 import contextlib
 import fcntl
 import hashlib
 import os
 import secrets
-import shutil
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from recordsmith.dataset.manifest import MANIFEST_NAME, load_manifest
-from recordsmith.errors import RecordsmithError, advise, list_names, reason_of
-from recordsmith.run.progress import OnProgress, Progress
-from recordsmith.run.staging.saved_staging import SavedStaging
+from recordsmith.errors import RecordsmithError, advise, list_names
+from recordsmith.run.engines.execution import Execution
+from recordsmith.run.progress import OnProgress
+from recordsmith.run.publishing.remote_destination import Destination, RemoteDestination, counted, last_name
+from recordsmith.run.publishing.store_destination import StoreDestination
+from recordsmith.run.staging.run_in_store import RunInStore
+from recordsmith.run.staging.scratch import new_scratch_folder, staging_root
 from recordsmith.run.staging.staging import Staging
 from recordsmith.storage.atomic_file import is_url
 from recordsmith.storage.objects import (
-    PUBLISHED_NAME,
     ConditionFailedError,
     Published,
     child_url,
@@ -44,84 +46,14 @@ from recordsmith.storage.objects import (
 )
 from recordsmith.storage.objects.folder_upload import FolderUpload, check_conditional, upload_verified, verify
 from recordsmith.storage.objects.versions import PublishedFile
-from recordsmith.storage.publication import files_in_force, unfinished_run
-from recordsmith.storage.remote_files import cache_folder
+from recordsmith.storage.publication import FOLDER, files_in_force, unfinished_run
 
-__all__ = ["Destination", "open_destination", "staged_path"]
+__all__ = ["Destination", "open_destination", "shared_staging", "staged_path"]
 
 _SINGLE_REQUEST = 64 << 20  # bytes of a file that is written by one conditional request
-_OUT = "out"
 
 
-class Destination:
-    """A local output: what is written there is published already.
-
-    Attributes:
-        path: where to write.
-        place: how messages and results show it.
-    """
-
-    def __init__(self, path: str, place: str) -> None:
-        self.path = path
-        self.place = place
-
-    def publish(self, on_progress: OnProgress | None = None) -> None:
-        """Put in force what was written to `path`."""
-
-    def shown(self, path: str) -> str:
-        """Return how a path at `path`, or in it, is shown."""
-        return path
-
-
-class _RemoteDestination(Destination, abc.ABC):
-    """A URL.
-
-    Args:
-        url: where the results go.
-        home: the staging folder.
-        overwrite: what is there may be replaced.
-        allow_race: also write to a store that has no conditional writes.
-    """
-
-    def __init__(self, url: str, home: str, *, overwrite: bool, allow_race: bool) -> None:
-        super().__init__(os.path.join(home, _OUT, _last_name(url)), without_secrets(url))
-        self._url = url
-        self._home = home
-        self._overwrite = overwrite
-        self._allow_race = allow_race
-        self._process = os.getpid()
-
-    @property
-    def is_ours(self) -> bool:
-        """Whether this process began it: a forked child's copy is its parent's."""
-        return os.getpid() == self._process
-
-    def shown(self, path: str) -> str:
-        return path.replace(self.path, self.place, 1)
-
-    @abc.abstractmethod
-    def begin(self) -> None:
-        """Look at what is there, and refuse what would be replaced."""
-
-    def end(self, error: BaseException | None) -> None:  # noqa: ARG002 - for those that can be resumed
-        """Remove the staging folder: what was written first, then the note of the upload that explains it."""
-        shutil.rmtree(os.path.join(self._home, _OUT), ignore_errors=True)
-        shutil.rmtree(self._home, ignore_errors=True)
-
-    def _clear(self) -> None:
-        shutil.rmtree(os.path.join(self._home, _OUT), ignore_errors=True)
-        os.makedirs(os.path.join(self._home, _OUT))
-
-    def _exists(self, found: Sequence[str]) -> RecordsmithError:
-        return RecordsmithError(
-            "There are files at the remote output already.",
-            path=self.place,
-            found=list_names(found),
-            advice=advise("Choose another output, or give {overwrite} to replace it.", overwrite=True),
-        )
-
-
-class _RemoteFile(_RemoteDestination):
+class _RemoteFile(RemoteDestination):
     """The URL of a file. Files that belong to it (a CSV file has its schema in another one) are written before it."""
 
     def begin(self) -> None:
@@ -147,7 +79,7 @@ class _RemoteFile(_RemoteDestination):
                 advice="Give the URL of a folder as the output.",
             )
         paths = [os.path.join(folder, name) for name in (*names, self._name)]
-        advance = _counted(on_progress, sum(map(os.path.getsize, paths)))
+        advance = counted(on_progress, sum(map(os.path.getsize, paths)))
         for path in paths:
             try:
                 self._send(os.path.basename(path), path, advance)
@@ -172,7 +104,7 @@ class _RemoteFile(_RemoteDestination):
             self._folder.delete([self._temporary])
 
 
-class _RemoteFolder(_RemoteDestination):
+class _RemoteFolder(RemoteDestination):
     """The URL of a folder.
 
     Args:
@@ -183,7 +115,6 @@ class _RemoteFolder(_RemoteDestination):
         resume: continue what an interrupted run left.
         resumable: after an error, keep what a later run can continue with.
         adds: the run adds to the dataset that is there, whose manifest it needs.
-        saved: the remote copy of the staging folder, if there is to be one.
     """
 
     def __init__(
@@ -196,10 +127,8 @@ class _RemoteFolder(_RemoteDestination):
         resume: bool,
         resumable: bool,
         adds: bool,
-        saved: SavedStaging | None,
     ) -> None:
         super().__init__(url, home, overwrite=overwrite, allow_race=allow_race)
-        self._saved = saved
         self._resume = resume
         self._resumable = resumable
         self._adds = adds
@@ -210,41 +139,32 @@ class _RemoteFolder(_RemoteDestination):
 
     def begin(self) -> None:
         left = self._is_staged()
-        is_saved = self._saved is not None and not left and self._saved.exists()
-        if (left or is_saved) and self._resumable and not (self._overwrite or self._resume):
+        if left and self._resumable and not (self._overwrite or self._resume):
             raise unfinished_run(self.place)
         if not self._resume or not left:
             self._clear()
-        if self._saved is not None and not self._resume:
-            self._saved.remove()
         self._in_force = read_published(self._folder)
-        if self._saved is not None and is_saved and self._resume and (self._overwrite or self._in_force is None):
-            self._saved.fetch()
-            left = self._is_staged()
         replacing = self._overwrite or (self._adds and self._in_force is not None)
         self._is_done = (self._resume and self._in_force is not None and not left and not replacing) or (
             self._upload.begin(self._in_force, replacing=replacing, resume=self._resume)
         )
         if not self._is_done and not replacing:
-            self._refuse_existing()
-        if self._saved is not None and not self._is_done:
-            self._saved.begin()
+            self._refuse_existing(self._in_force)
         if (self._adds or self._is_done) and self._in_force is not None and self._in_force.document:
             if self._is_done:  # the killed run may have removed a part of what it wrote
                 self._clear()
             self._fetch_manifest(self._in_force)
+            self._is_fetched = True
 
     def publish(self, on_progress: OnProgress | None = None) -> None:
         self._is_sending = True
         if self._is_done:
             self._upload.clean_up()
-            if self._saved is not None:
-                self._saved.remove()
             return
         files = files_in_force(self.path)
         before = self._in_force or Published()
         document, carried = self._described(files, before)
-        advance = _counted(on_progress, sum(map(os.path.getsize, files.values())))
+        advance = counted(on_progress, sum(map(os.path.getsize, files.values())))
         sent = self._upload.send(files, carried, before, advance)
         self._upload.commit(replace(sent, document=document))
 
@@ -253,33 +173,13 @@ class _RemoteFolder(_RemoteDestination):
         if error is not None and self._resumable and self._is_staged() and not self._is_fetched:
             if self._is_sending:
                 error.add_note(advise("Finished work is kept. Continue the upload with {resume}.", resume=True))
-            if self._saved is not None and not isinstance(error, KeyboardInterrupt):
-                self._saved.end(keep=True)
-                if self._saved.failure is not None:
-                    error.add_note(f"It is kept on this machine only: {reason_of(self._saved.failure)}")
             return
         if error is not None:
             self._upload.give_up()
-        if self._saved is not None:
-            self._saved.end(keep=False)
         super().end(error)
 
     def _is_staged(self) -> bool:
         return os.path.lexists(self.path) or Staging.exists(self.path)
-
-    def _refuse_existing(self) -> None:
-        if self._in_force is not None:
-            raise self._exists([PUBLISHED_NAME])
-        with contextlib.suppress(FileNotFoundError):  # a file system has folders, and this one does not exist
-            found = [facts.key for facts in self._folder.contents()[0]]
-            if found:
-                raise self._exists(found)
-
-    def _fetch_manifest(self, in_force: Published) -> None:
-        data, _ = open_folder(in_force.url(self._url)).read(MANIFEST_NAME, longest=1 << 30)
-        os.makedirs(self.path, exist_ok=True)
-        Path(self.path, MANIFEST_NAME).write_bytes(data)
-        self._is_fetched = True
 
     def _described(self, files: Mapping[str, str], before: Published) -> tuple[dict[str, Any], list[str]]:
         """Return the manifest, if there is one, and which of the files that it names stay those in force."""
@@ -307,22 +207,22 @@ def open_destination(
     is_file: bool = False,
     overwrite: bool = False,
     resume: bool = False,
-    resumable: bool = False,
     adds: bool = False,
     allow_race: bool = False,
+    execution: Execution | None = None,
 ) -> Iterator[Destination]:
     """Give where to write to; after `publish`, or an error, nothing is left of a staging folder.
 
     Args:
         out: a path or a URL.
-        staging: the folder for staging folders; None for one in the cache folder. For a URL, that one is used, and what
-            is finished is also saved at the URL.
+        staging: the folder for staging folders; None for one in the cache folder. Or the URL of what several machines
+            share; if several do the work, None means a folder at the output.
         is_file: one file is written, and no folder.
         overwrite: what is there may be replaced.
         resume: continue what an interrupted run left.
-        resumable: after an error, keep what a later run can continue with.
         adds: the run adds to what is there.
         allow_race: also write to a store that has no conditional writes.
+        execution: who does the work of a run; after an error, what a later run can continue with is kept.
     """
     text = os.fsdecode(out)
     if not is_url(text):
@@ -330,17 +230,24 @@ def open_destination(
             raise RecordsmithError("A staging folder is for an output at a URL.", found=f"the output {text}")
         yield Destination(os.path.abspath(text), os.path.abspath(text))
         return
-    home = os.path.dirname(os.path.dirname(staged_path(text, staging)))
-    saved = None
-    if staging is not None and is_url(os.fsdecode(staging)):
-        if not resumable:
-            raise RecordsmithError(
-                "The staging folder must be local here: only `make`, and `copy` to a folder, can be resumed.",
-                path=without_secrets(os.fsdecode(staging)),
+    resumable = execution is not None and not is_file
+    shared = shared_staging(text, staging, execution if resumable else None)
+    if shared is not None:
+        with _ended(
+            StoreDestination(
+                RunInStore(shared, text),
+                new_scratch_folder(),
+                overwrite=overwrite,
+                allow_race=allow_race,
+                resume=resume,
+                in_parts=execution is not None and execution.in_parts,
             )
-        saved = SavedStaging(open_folder(child_url(os.fsdecode(staging), os.path.basename(home))), home)
+        ) as destination:
+            yield destination
+        return
+    home = os.path.dirname(os.path.dirname(staged_path(text, staging)))
     with _locked(f"{home}.lock", without_secrets(text)):
-        destination: _RemoteDestination = (
+        remote: RemoteDestination = (
             _RemoteFile(text, home, overwrite=overwrite, allow_race=allow_race)
             if is_file
             else _RemoteFolder(
@@ -351,19 +258,62 @@ def open_destination(
                 resume=resume,
                 resumable=resumable,
                 adds=adds,
-                saved=saved,
             )
         )
-        try:
-            destination.begin()
+        with _ended(remote) as destination:
             yield destination
-        except BaseException as error:
-            if isinstance(error, RecordsmithError) and error.path is not None:
-                error.path = destination.shown(error.path)
-            if destination.is_ours:
-                destination.end(error)
-            raise
-        destination.end(None)
+
+
+@contextlib.contextmanager
+def _ended(destination: RemoteDestination) -> Iterator[Destination]:
+    """Begin a destination, give it, and end it, whatever happens."""
+    try:
+        destination.begin()
+        yield destination
+    except BaseException as error:
+        if isinstance(error, RecordsmithError) and error.path is not None:
+            error.path = destination.shown(error.path)
+        if destination.is_ours:
+            destination.end(error)
+        raise
+    destination.end(None)
+
+
+def shared_staging(out: str, staging: str | os.PathLike[str] | None, execution: Execution | None) -> str | None:
+    """Return the URL of what the machines of a run share; None if they share a folder, or if there is one machine.
+
+    `execution` says who does the work; None if it cannot be resumed.
+
+    >>> shared_staging("s3://bucket/pets", None, Execution(engine="ray"))
+    's3://bucket/pets/.recordsmith-making'
+    """
+    given = None if staging is None else os.fsdecode(staging)
+    if not is_url(out):
+        return None
+    if given is None:
+        beside = child_url(out, FOLDER)
+        is_shared = execution is not None and (execution.is_shared or _is_begun(beside, out))
+        return beside if is_shared else None
+    if is_url(given):
+        if execution is None:
+            raise RecordsmithError(
+                "The staging folder must be local here: only `make`, and `copy` to a folder, can be resumed.",
+                path=without_secrets(given),
+            )
+        return child_url(given, _digest(out))
+    if execution is not None and execution.in_parts:
+        raise RecordsmithError(
+            "The parts of a dataset at a URL meet in object storage, not in a folder.",
+            path=given,
+            expected="no staging, or a URL such as s3://bucket/staging",
+            advice=advise("Leave {staging} out to use a folder at the output.", staging=...),
+        )
+    return None
+
+
+def _is_begun(staging: str, out: str) -> bool:
+    """Say whether several machines have begun a run in a folder at the output, which one machine can finish as well."""
+    return open_folder(out).has_conditional_put and RunInStore(staging, out).begun() is not None
 
 
 def staged_path(out: str, staging: str | os.PathLike[str] | None = None) -> str:
@@ -375,26 +325,12 @@ def staged_path(out: str, staging: str | os.PathLike[str] | None = None) -> str:
     if not is_url(out):
         return os.path.abspath(out)
     local = staging is not None and not is_url(os.fsdecode(staging))
-    root = os.path.abspath(os.fsdecode(staging)) if local and staging else str(cache_folder().parent / "staging")
-    return os.path.join(root, hashlib.sha256(out.rstrip("/").encode()).hexdigest()[:16], _OUT, _last_name(out))
+    root = os.path.abspath(os.fsdecode(staging)) if local and staging else staging_root()
+    return os.path.join(root, _digest(out), "out", last_name(out))
 
 
-def _last_name(url: str) -> str:
-    """Return the last name in a URL, for a bucket its own."""
-    return split_url(url)[1] or url.partition("://")[2].strip("/") or "data"
-
-
-def _counted(report: OnProgress | None, total: int) -> Callable[[int], None]:
-    """Return a function to be called with the bytes that were just sent."""
-    done = 0
-
-    def advance(size: int) -> None:
-        nonlocal done
-        done += size
-        if report is not None:
-            report(Progress("uploading", done, total, "bytes", 0, done, 0))
-
-    return advance
+def _digest(url: str) -> str:
+    return hashlib.sha256(url.rstrip("/").encode()).hexdigest()[:16]
 
 
 @contextlib.contextmanager

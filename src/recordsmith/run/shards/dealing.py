@@ -7,14 +7,14 @@ that they belong to:
     buckets-train/1f0c....keys      for each of them: what it is sorted by, and its length
     buckets-train/1f0c....ends      for each bucket: how many records and bytes come before its end
 
-A bucket is then a part of each of these files. Two attempts at the same task leave two files, of which one is used.
+A bucket is then a part of each of these files. They may also be objects of a store. Two attempts at the same task leave
+two files, of which one is used.
 """
 
 from __future__ import annotations
 
 import os
 import secrets
-import shutil
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -27,8 +27,8 @@ from recordsmith.keyed_random import Uint64s
 from recordsmith.records.index import FRAMING_BYTES
 from recordsmith.run.shards import shuffling
 from recordsmith.run.splits.split_order import SplitOrder, StagedBlock
-from recordsmith.run.staging.pieces import write_all
 from recordsmith.run.staging.record_files import RecordFiles
+from recordsmith.run.staging.staged_files import StagedFile, write_staged
 from recordsmith.run.staging.staging import Each, Staging
 
 __all__ = ["DealtBuckets", "deal_buckets"]
@@ -57,21 +57,29 @@ class _Run(NamedTuple):
         return int(self.lengths.sum(dtype=np.int64)) + FRAMING_BYTES * len(self.lengths)
 
 
+class DealtRecords(NamedTuple):
+    """What one task has written."""
+
+    records: StagedFile
+    keys: StagedFile
+    ends: StagedFile
+
+
 @dataclass(frozen=True)
 class DealtBuckets:
     """The buckets of a split.
 
     Attributes:
-        paths: the files that tasks have written, without their endings.
+        dealt: what tasks have written.
         rows: how many positions of the order each bucket has; the last one may have fewer.
     """
 
-    paths: list[str]
+    dealt: list[DealtRecords]
     rows: int
     _files: list[Any] = field(default_factory=list, compare=False)  # once they are open, in this process
 
     def __getstate__(self) -> dict[str, Any]:
-        return {"paths": self.paths, "rows": self.rows}
+        return {"dealt": self.dealt, "rows": self.rows}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state, _files=[])
@@ -79,22 +87,26 @@ class DealtBuckets:
     def open(self, number: int) -> _DealtBucket:
         """Load what is needed to read a bucket in its order."""
         if not self._files:
-            self._files.append(_core.FileSet([f"{path}.records" for path in self.paths]))
-        return _DealtBucket(self._files[0], self.paths, number)
+            self._files.append(_core.FileSet([one.records.opened() for one in self.dealt]))
+        return _DealtBucket(self._files[0], self.dealt, number)
 
 
 class _DealtBucket:
     """A run of the final order, in parts of several files."""
 
-    def __init__(self, files: _core.FileSet, paths: list[str], number: int) -> None:
+    def __init__(self, files: _core.FileSet, dealt: list[DealtRecords], number: int) -> None:
         self._files = files
         entries: list[Uint64s] = []
         starts: list[Uint64s] = []
         counts: list[int] = []
-        for path in paths:
-            ends = np.fromfile(f"{path}.ends", np.uint64, 4, offset=16 * number).reshape(2, 2)
-            first, last = ends[:, 0].tolist()
-            mine = np.fromfile(f"{path}.keys", np.uint64, 2 * (last - first), offset=16 * first).reshape(-1, 2)
+        for one in dealt:  # of a store, all at the same time
+            one.ends.announce(np.uint64, 2 * number, 4)
+        every_end = [one.ends.array(np.uint64, 2 * number, 4).reshape(2, 2) for one in dealt]
+        limits = [ends[:, 0].tolist() for ends in every_end]
+        for one, (first, last) in zip(dealt, limits, strict=True):
+            one.keys.announce(np.uint64, 2 * first, 2 * (last - first))
+        for one, ends, (first, last) in zip(dealt, every_end, limits, strict=True):
+            mine = one.keys.array(np.uint64, 2 * first, 2 * (last - first)).reshape(-1, 2)
             sizes = mine[:, 1] + np.uint64(FRAMING_BYTES)
             entries.append(mine)
             starts.append(ends[0, 1] + np.cumsum(sizes, dtype=np.uint64) - sizes)
@@ -103,7 +115,7 @@ class _DealtBucket:
         order = np.argsort(np.ascontiguousarray(every[:, 0]))  # no two are equal
         self._lengths = np.ascontiguousarray(every[order, 1])
         self._offsets = np.concatenate(starts)[order]
-        self._which = np.repeat(np.arange(len(paths), dtype=np.uint32), counts)[order]
+        self._which = np.repeat(np.arange(len(dealt), dtype=np.uint32), counts)[order]
 
     def lengths(self, first: int, last: int) -> Uint64s:
         """Return how long the payloads at these positions of the run are."""
@@ -123,13 +135,10 @@ def deal_buckets(staging: Staging, order: SplitOrder, each: Each) -> DealtBucket
     limits = shuffling.bucket_limits(order)
     if limits is None or order.unsorted is None:
         return None
-    folder = staging.path(f"buckets-{order.split}")
-    shutil.rmtree(folder, ignore_errors=True)
-    os.makedirs(folder)
+    folder = staging.begin_bucket_folder(order.split)
     records = staging.records()
     tasks = _tasks(run for block in order.unsorted() for run in _runs(block, records))
-    paths = sorted(path for _, path in each(_Dealer(records, folder, limits.keys), tasks))
-    return DealtBuckets(paths, limits.rows)
+    return DealtBuckets(sorted(one for _, one in each(_Dealer(records, folder, limits.keys), tasks)), limits.rows)
 
 
 def _runs(block: StagedBlock, records: RecordFiles) -> Iterator[_Run]:
@@ -161,7 +170,7 @@ class _Dealer:
 
     Attributes:
         records: the staged records.
-        folder: where the file goes.
+        folder: where the file goes: a folder, or its URL.
         limits: the sorting keys at which buckets begin, without the first.
     """
 
@@ -169,7 +178,7 @@ class _Dealer:
     folder: str
     limits: Uint64s
 
-    def __call__(self, runs: list[_Run]) -> str:
+    def __call__(self, runs: list[_Run]) -> DealtRecords:
         """Sort the records of some runs by bucket, and return where they are."""
         buckets = len(self.limits) + 1
         sink = _core.RecordSink()
@@ -186,12 +195,12 @@ class _Dealer:
             ends[bucket + 1] = sink.records, sink.bytes
         path = os.path.join(self.folder, secrets.token_hex(16))
         frames, _ = sink.take()
-        for ending, data in (
-            ("records", frames), ("keys", np.concatenate(entries).view(np.uint8)), ("ends", ends.view(np.uint8)),
-        ):  # fmt: skip
-            with open(f"{path}.{ending}", "wb", buffering=0) as file:
-                write_all(file, np.ascontiguousarray(data).reshape(-1))
-        return path
+        keys = np.concatenate(entries).view(np.uint8)
+        return DealtRecords(
+            write_staged(f"{path}.records", np.ascontiguousarray(frames).reshape(-1)),
+            write_staged(f"{path}.keys", np.ascontiguousarray(keys).reshape(-1)),
+            write_staged(f"{path}.ends", np.ascontiguousarray(ends.view(np.uint8)).reshape(-1)),
+        )
 
 
 class _Part(NamedTuple):

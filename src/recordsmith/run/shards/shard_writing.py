@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import os
-import secrets
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from recordsmith import _core
+from recordsmith.dataset.fingerprint import Fingerprint
 from recordsmith.errors import RecordsmithError, advise
 from recordsmith.keyed_random import Uint64s
 from recordsmith.records.index import FRAMING_BYTES
@@ -27,7 +27,7 @@ from recordsmith.run.staging.staging import Each, Staging
 from recordsmith.schema import Schema
 from recordsmith.schema.native import compile_plan
 
-__all__ = ["Shard", "ShardWriter", "plan_shards", "shard_name"]
+__all__ = ["Shard", "ShardWriter", "WrittenShard", "plan_shards", "shard_name"]
 
 _BLOCK_BYTES = 8 << 20
 _DECODED = 8  # of a shard that is proven by digests, every eighth block is decoded,
@@ -62,6 +62,13 @@ class Shard:
     def rows(self) -> int:
         """How many records it holds."""
         return self.last - self.first
+
+
+class WrittenShard(NamedTuple):
+    """A shard that was written, and its description."""
+
+    shard: Shard
+    entry: dict[str, Any]
 
 
 def plan_shards(
@@ -112,8 +119,7 @@ class ShardWriter:
         compression: str | None,
         ignored: Sequence[str],
     ) -> None:
-        self._attempts = staging.attempts
-        self._shards = staging.publication.path("shards")
+        self._places = staging.shard_places
         self._staged = staging.pieces
         self._schema = schema if schema is not None else Schema({})
         self._verbatim = schema is None
@@ -141,8 +147,8 @@ class ShardWriter:
             change.fit(self._batches_before(training, number))
 
     def write(self, shard: Shard) -> tuple[dict[str, Any], str]:
-        """Write a shard; return its entry for the manifest, and the file, which has no final name yet."""
-        path = os.path.join(self._attempts, f"{shard.file}.{secrets.token_hex(4)}")
+        """Write a shard; return its description, and where it is, if it has no final name yet."""
+        path = self._places.begin(shard.file)
         digest = hashlib.sha256()
         with RecordWriter(path, self._compression) as writer:
             for frames, offsets in self._in_order(shard):
@@ -161,40 +167,45 @@ class ShardWriter:
             "bytes": os.path.getsize(path),
             "sha256": digest.hexdigest(),
         }
-        return entry, path
+        return self._places.keep(entry, path)
 
     def forget(self) -> None:
         """Let go of the staged records: they are not needed for checking."""
         self._files.forget()
 
-    def check(self, shard: Shard) -> None:
+    def check(self, written: WrittenShard) -> str:
         """Read a shard back: checksums, the number of records, their content, the schema and its constraints.
 
         If changes were applied, all records are decoded and compared with the schema. If not, each is
         proven by its digest to be the record that was encoded under the schema, and a part is decoded as well.
+        Return the fingerprint of its records.
         """
-        path = os.path.join(self._shards, shard.file)
-        try:
-            self._check(shard, path)
-        except RecordsmithError as error:
-            os.remove(path)  # so that it is written again
-            error.advice = "The disk or the memory may be failing. Resume to write the file again."
-            raise
+        with self._places.opened(written.entry) as path:
+            try:
+                return self._check(written.shard, path)
+            except RecordsmithError as error:
+                self._places.remove(written.shard.file)  # so that it is written again
+                error.advice = "The disk or the memory may be failing. Resume to write the file again."
+                raise
 
-    def _check(self, shard: Shard, path: str) -> None:
+    def _check(self, shard: Shard, path: str) -> Fingerprint:
         found = 0
+        fingerprints = [Fingerprint.total([])]
         for number, (frames, offsets) in enumerate(self._read_back(path)):
             rows = len(offsets) - 1
             if not self._verbatim and (self._changes or number % _DECODED == 0):
                 self._check_schema(path, found, frames, offsets if self._changes else offsets[:_DECODED_ROWS])
+            whole = _core.digest_frames(frames, offsets, [])
+            fingerprints.append(Fingerprint.of(whole))
             if not self._changes:
                 expected = shard.order.digests(shard.first + found, min(shard.first + found + rows, shard.last))
-                actual = _core.digest_frames(frames, offsets, self._ignored)
+                actual = _core.digest_frames(frames, offsets, self._ignored) if self._ignored else whole
                 if len(expected) != rows or not np.array_equal(actual, expected):
                     raise _wrong(path, found, "its content is not that of the staged record")
             found += rows
         if found != shard.last - shard.first:
             raise _wrong(path, found, f"{found} records instead of {shard.last - shard.first}")
+        return Fingerprint.total(fingerprints)
 
     def _check_schema(self, path: str, first: int, frames: Any, offsets: Any) -> None:
         columns = self._decoded(self.final_schema, frames[: int(offsets[-1])], offsets)
@@ -224,6 +235,10 @@ class ShardWriter:
             for a, b in _pieces(sizes):
                 offsets = np.concatenate([[0], np.cumsum(sizes[a:b])]).astype(np.uint64)
                 yield bucket.frames(first + a, first + b), offsets
+
+    def has_buckets(self, split: str) -> bool:
+        """Say whether the records of a split are read from buckets."""
+        return split in self._buckets
 
     def fill_buckets(self, staging: Staging, orders: Iterable[SplitOrder], *, workers: int) -> None:
         """Prepare shuffled splits that are too large for reading records at random places."""
@@ -285,8 +300,7 @@ class ShardWriter:
 def _blocks(shard: Shard) -> Iterator[tuple[Uint64s, Any]]:
     """Give the staged rows of a shard and their keys, in blocks of records that fit in memory."""
     for start in range(shard.first, shard.last, _BLOCK_ROWS):
-        numbers = shard.order.numbers(start, min(start + _BLOCK_ROWS, shard.last))
-        entries = shard.order.entries(numbers)
+        numbers, entries = shard.order.located(start, min(start + _BLOCK_ROWS, shard.last))
         for first, last in _pieces(entries["length"].astype(np.uint64) + np.uint64(FRAMING_BYTES)):
             yield numbers[first:last], entries[first:last]
 

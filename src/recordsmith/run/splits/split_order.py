@@ -71,7 +71,12 @@ class SplitOrder:
         """Return the content digests of the rows that are written as number `first` up to `last`."""
         return np.fromfile(f"{self.path}.digests", np.uint64, last - first, offset=first * 8)
 
-    def entries(self, numbers: Uint64s) -> npt.NDArray[Any]:
+    def located(self, first: int, last: int) -> tuple[Uint64s, npt.NDArray[Any]]:
+        """Return the staged rows that are written as number `first` up to `last`, and where they are."""
+        numbers = self.numbers(first, last)
+        return numbers, self._keys_of(numbers)
+
+    def _keys_of(self, numbers: Uint64s) -> npt.NDArray[Any]:
         """Return the keys of staged rows."""
         if not len(numbers):
             return np.empty(0, KEY)

@@ -25,17 +25,19 @@ import secrets
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any, BinaryIO
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
 
 from recordsmith import _core
-from recordsmith.errors import RecordsmithError
+from recordsmith.errors import RecordsmithError, advise
 from recordsmith.records.index import FRAMING_BYTES
 from recordsmith.run.staging.encoded_chunk import Classes, EncodedChunk
+from recordsmith.run.staging.staged_files import StagedFile, write_all
 from recordsmith.storage.atomic_file import put_in_place
 from recordsmith.storage.json_descriptions import JsonObject
+from recordsmith.storage.objects import open_folder, split_url
 
 __all__ = [
     "COUNTS",
@@ -43,11 +45,12 @@ __all__ = [
     "Piece",
     "PieceWriter",
     "class_codes",
+    "description_name",
+    "description_names",
     "descriptions",
     "key_entries",
     "remove_others",
     "without_overlap",
-    "write_all",
     "write_description",
 ]
 
@@ -70,6 +73,7 @@ _PIECE_BYTES = 64 << 20
 _PIECE_ROWS = 1 << 17
 _PIECE_SECONDS = 5.0
 _SHOWN_PLACES = 3
+_LONGEST_REJECTED = 1 << 30  # bytes
 _DESCRIPTION = ".json"
 _DESCRIPTION_NAME = re.compile(r"[0-9]{8,}-[0-9]{8,}\.json")
 _ATTEMPT_NAME = re.compile(r"[0-9]{8,}-[0-9a-f]{8}")
@@ -91,6 +95,7 @@ class Piece:
         strata: the same for the feature to stratify by.
         left_out: columns that the schema does not have.
         unlabelled_places: where some of the unlabelled rows come from.
+        etags: the versions of its files, by their endings, if they are in object storage.
     """
 
     path: str
@@ -104,20 +109,40 @@ class Piece:
     strata: list[Any] = field(default_factory=list)
     left_out: list[str] = field(default_factory=list)
     unlabelled_places: list[str] = field(default_factory=list)
+    etags: dict[str, str] = field(default_factory=dict)
 
     @property
     def records(self) -> str:
         """The file of the records."""
         return f"{self.path}.records"
 
+    @property
+    def file(self) -> StagedFile:
+        """The file of the records, as it was described."""
+        return StagedFile(self.records, self.size, self.etags.get("records", ""))
+
     def keys(self) -> npt.NDArray[Any]:
         """Read the keys."""
-        return np.fromfile(f"{self.path}.keys", KEY)
+        return StagedFile(f"{self.path}.keys", self.rows * KEY.itemsize, self.etags.get("keys", "")).array(KEY)
+
+    def verified_keys(self) -> npt.NDArray[Any]:
+        """Read the keys, which must be those that were described."""
+        keys = self.keys()
+        if len(keys) != self.rows or _digest(keys) != self.digests[0]:
+            raise RecordsmithError(
+                "A staged file is damaged.",
+                path=f"{self.path}.keys",
+                advice=advise("Continue with {resume}: damaged files are found and made again.", resume=True),
+            )
+        return keys
 
     def rejected(self) -> bytes:
         """Read the rejected rows."""
         if not self.counts["rejects"]:
             return b""
+        if self.etags:
+            folder, name = split_url(f"{self.path}.rejected.jsonl")
+            return open_folder(folder).read(name, longest=_LONGEST_REJECTED, etag=self.etags["rejected.jsonl"])[0]
         with open(f"{self.path}.rejected.jsonl", "rb") as file:
             return file.read()
 
@@ -135,11 +160,19 @@ class Piece:
         """Read a description without reading the records, whose checksums are verified when they are used."""
         try:
             with open(description, "rb") as file:
-                document = JsonObject.of(json.loads(file.read()), "description of a piece", description)
+                piece = cls.parsed(file.read(), description)
+            is_whole = piece is not None and not piece.etags and piece.is_whole(thorough=False)
+        except (OSError, ValueError, RecordsmithError):
+            return None
+        return piece if is_whole else None
+
+    @classmethod
+    def parsed(cls, text: bytes, description: str) -> Self | None:
+        """Read the text of a description, which has this path or URL; None if it is damaged."""
+        try:
+            document = JsonObject.of(json.loads(text), "description of a piece", description)
             document.require("files", "first", "last", "rows", "size", "counts", "digests")
             files = document.text("files")
-            if not _ATTEMPT_NAME.fullmatch(files):
-                return None
             piece = cls(
                 os.path.join(os.path.dirname(description), files),
                 document.count("first") or 0,
@@ -152,22 +185,29 @@ class Piece:
                 document.plain_values("strata"),
                 list(document.texts("left_out")),
                 list(document.texts("unlabelled_places")),
+                document.object("etags").all_texts(),
             )
-            named = os.path.basename(description) == _description_name(piece.first, piece.last)
-            return piece if named and piece.is_whole(thorough=False) else None
-        except (OSError, ValueError, RecursionError, RecordsmithError):
+        except (ValueError, RecursionError, RecordsmithError):
             return None
+        named = os.path.basename(description) == description_name(piece.first, piece.last)
+        return piece if named and _ATTEMPT_NAME.fullmatch(files) else None
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the description, JSON-ready."""
+        document = {"files": os.path.basename(self.path), **asdict(self)}
+        del document["path"]
+        return document
 
     def is_whole(self, *, thorough: bool) -> bool:
         """Say whether its files are those that were described; `thorough` reads the records, too."""
         keys, rejected = self.keys(), self.rejected()
         if len(keys) != self.rows or [_digest(keys), _digest(rejected)] != self.digests:
             return False
-        if os.path.getsize(self.records) != self.size:
+        if not self.etags and os.path.getsize(self.records) != self.size:
             return False
         if not thorough or not self.size:
             return True
-        return _core.verify_files([self.records], ["none"], os.cpu_count() or 1) == self.rows
+        return _core.verify_files([self.file.opened()], ["none"], os.cpu_count() or 1) == self.rows
 
 
 class PieceWriter:
@@ -240,16 +280,18 @@ class PieceWriter:
             list(dict.fromkeys(name for chunk in chunks for name in chunk.left_out)),
             [place for chunk in chunks for place in chunk.unlabelled_places][:_SHOWN_PLACES],
         )
-        description = {"files": os.path.basename(self._path), **asdict(piece)}
-        del description["path"]
-        name = os.path.join(self._folder, _description_name(piece.first, piece.last))
-        if _describe_first(name, f"{self._path}.partial", description):
+        return self._described(piece)
+
+    def _described(self, piece: Piece) -> Piece:
+        """Give the piece its description, unless there is one already; return the piece that counts."""
+        name = os.path.join(self._folder, description_name(piece.first, piece.last))
+        if _describe_first(name, f"{self._path}.partial", piece.to_json()):
             return piece
         other = Piece.described(name)
         if other is not None:
             self.discard()
             return other
-        write_description(name, description)  # the other one is damaged
+        write_description(name, piece.to_json())  # the other one is damaged
         return piece
 
     def discard(self) -> None:
@@ -263,10 +305,15 @@ class PieceWriter:
 
 def descriptions(folder: str) -> list[str]:
     """Return the descriptions of pieces in a folder, those of many chunks before others that begin with the same."""
-    names = [name for name in os.listdir(folder) if _DESCRIPTION_NAME.fullmatch(name)]
+    return [os.path.join(folder, name) for name in description_names(os.listdir(folder))]
+
+
+def description_names(given: Iterable[str]) -> list[str]:
+    """Return which of some names are those of descriptions, in the same order."""
+    names = [name for name in given if _DESCRIPTION_NAME.fullmatch(name)]
     chunks = {name: tuple(map(int, name.removesuffix(_DESCRIPTION).split("-"))) for name in names}
     names.sort(key=lambda name: (chunks[name][0], -chunks[name][1]))
-    return [os.path.join(folder, name) for name in names]
+    return names
 
 
 def without_overlap(pieces: Iterable[Piece | None]) -> list[Piece]:
@@ -282,7 +329,7 @@ def remove_others(folder: str, pieces: Sequence[Piece]) -> None:
     """Remove all files of a folder that do not belong to some pieces."""
     kept = {
         *(os.path.basename(piece.path) for piece in pieces),
-        *(_description_name(piece.first, piece.last).removesuffix(_DESCRIPTION) for piece in pieces),
+        *(description_name(piece.first, piece.last).removesuffix(_DESCRIPTION) for piece in pieces),
     }
     for name in os.listdir(folder):
         if name.split(".")[0] not in kept:
@@ -343,15 +390,13 @@ def _describe_first(path: str, temporary: str, document: dict[str, Any]) -> bool
     return True
 
 
-def _description_name(first: int, last: int) -> str:
+def description_name(first: int, last: int) -> str:
+    """Return the name of the description of some chunks.
+
+    >>> description_name(12, 16)
+    '00000012-00000016.json'
+    """
     return f"{first:08}-{last:08}{_DESCRIPTION}"
-
-
-def write_all(file: BinaryIO | Any, data: Any) -> None:
-    """Write all of some bytes to a file without a buffer."""
-    view = memoryview(data).cast("B") if len(data) else memoryview(b"")
-    while view:
-        view = view[file.write(view) :]
 
 
 def _digest(data: Iterable[Any] | bytes | npt.NDArray[Any]) -> str:

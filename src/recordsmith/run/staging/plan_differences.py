@@ -6,7 +6,9 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-__all__ = ["differences"]
+from recordsmith.errors import RecordsmithError
+
+__all__ = ["check_plan", "differences"]
 
 _SHOWN = 6
 _LONGEST = 80
@@ -20,6 +22,18 @@ def differences(old: dict[str, Any], new: dict[str, Any]) -> list[str]:
     """
     found = list(_differences(old, json.loads(json.dumps(new)), ""))
     return found if len(found) <= _SHOWN else [*found[:_SHOWN], "and more"]
+
+
+def check_plan(found: dict[str, Any], plan: dict[str, Any], place: str, advice: str) -> None:
+    """Raise unless an unfinished run was begun with the same plan."""
+    changed = differences(found, plan)
+    if changed:
+        raise RecordsmithError(
+            "The unfinished run was begun with other options, and its files would not fit.",
+            path=place,
+            found="; ".join(changed),
+            advice=advice,
+        )
 
 
 def _differences(old: dict[str, Any], new: dict[str, Any], at: str) -> Iterator[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,13 +13,18 @@ from recordsmith.errors import RecordsmithError
 from recordsmith.formats.files.source_files import SourceFile, check_unchanged
 from recordsmith.keyed_random import Uint64s
 from recordsmith.records.index import Identity
-from recordsmith.storage.ranged.opening import is_ranged, open_object
+from recordsmith.storage.ranged.opening import is_ranged, known_object, open_object
 
 __all__ = ["OpenRecordFiles", "RecordFiles"]
 
 
 class RecordFiles:
     """TFRecord files that are not compressed, each behind the one before.
+
+    Args:
+        files: the files.
+        identities: of their indexes, if those are to be used.
+        etags: of files that a run has staged in object storage, their versions.
 
     Attributes:
         bytes: how long they are together.
@@ -29,9 +34,15 @@ class RecordFiles:
     [107]
     """
 
-    def __init__(self, files: Sequence[SourceFile], identities: list[Identity] | None = None) -> None:
+    def __init__(
+        self,
+        files: Sequence[SourceFile],
+        identities: list[Identity] | None = None,
+        etags: Mapping[str, str] | None = None,
+    ) -> None:
         self._files = files
         self._identities = identities
+        self._etags = etags or {}
         self._bases = np.concatenate([[0], np.cumsum([file.size for file in files])]).astype(np.uint64)
         self._base_of = {file.path: base for file, base in zip(files, self._bases[:-1], strict=True)}
         self.bytes = int(self._bases[-1])
@@ -48,7 +59,8 @@ class RecordFiles:
     def open(self) -> OpenRecordFiles:
         """Open the files, which must not have changed since they were found."""
         for file in self._files:
-            check_unchanged(file)
+            if not self._is_known(file):
+                check_unchanged(file)
         return OpenRecordFiles(self, _core.FileSet([file.path for file in self._files], self._identities))
 
     def span(self, place: int, size: int) -> npt.NDArray[np.uint8]:
@@ -56,6 +68,9 @@ class RecordFiles:
         (which,), (offset,) = self.located(np.array([place], np.uint64))
         frames = _core.pooled_bytes(size)
         path = self._files[which].path
+        if self._is_known(self._files[which]):  # it is read once: memory and cache are for others
+            frames.data[:] = open_object(path).read_once(int(offset), size)
+            return frames
         if is_ranged(path):
             frames.data[:] = open_object(path).read(int(offset), size)
             return frames
@@ -68,6 +83,13 @@ class RecordFiles:
                     raise RecordsmithError("The staged records are shorter than they were.", path=path)
                 view = view[read:]
         return frames
+
+    def _is_known(self, file: SourceFile) -> bool:
+        """Say whether the version of an object is known, and let it be read without asking the store for it."""
+        if file.path not in self._etags:
+            return False
+        known_object(file.path, file.size, self._etags[file.path])
+        return True
 
 
 class OpenRecordFiles:

@@ -34,7 +34,6 @@ import numpy as np
 
 from recordsmith.errors import RecordsmithError, SchemaError, advise
 from recordsmith.formats.files.source_files import SourceFile
-from recordsmith.records.described_splits import check_file_name
 from recordsmith.run.staging.encoded_chunk import Classes, EncodedChunk
 from recordsmith.run.staging.pieces import (
     COUNTS,
@@ -46,16 +45,17 @@ from recordsmith.run.staging.pieces import (
     key_entries,
     remove_others,
     without_overlap,
-    write_all,
     write_description,
 )
-from recordsmith.run.staging.plan_differences import differences
+from recordsmith.run.staging.plan_differences import check_plan
 from recordsmith.run.staging.record_files import RecordFiles
+from recordsmith.run.staging.shard_places import CHECKED, FolderShards, ShardPlaces, written_shard
+from recordsmith.run.staging.staged_files import write_all
 from recordsmith.storage.atomic_file import write_text_atomically
 from recordsmith.storage.json_descriptions import JsonObject, read_json_object
 from recordsmith.storage.publication import Publication
 
-__all__ = ["CHECKED", "KEY", "REJECTED_NAME", "Each", "Staging", "one_by_one"]
+__all__ = ["KEY", "REJECTED_NAME", "Each", "Staging", "one_by_one"]
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -66,7 +66,6 @@ _VERSION = 4
 _FOLDERS = ("shards", "written", "parts")
 _BLOCK_ROWS = 1 << 18
 _SHOWN_PLACES = 3
-CHECKED = "checked"  # in the description of a shard, and not in the manifest
 
 
 class Each(Protocol):
@@ -103,7 +102,10 @@ class Staging:
         strata: the same for the feature to stratify by.
         left_out: columns that the schema does not have.
         unlabelled_places: where some of the unlabelled rows come from.
+        is_in_store: what other machines need is in object storage, and so are finished shards.
     """
+
+    is_in_store = False
 
     def __init__(self, publication: Publication, plan: dict[str, Any], own: str | None = None) -> None:
         self.publication = publication
@@ -209,16 +211,12 @@ class Staging:
                 path=self.publication.hidden,
                 advice=advise("Start over with {overwrite}.", overwrite=True),
             )
-        changed = differences(dict(document.object("plan").entries), plan)
-        if changed:
-            raise RecordsmithError(
-                "The unfinished run was begun with other options, and its files would not fit.",
-                path=self.publication.hidden,
-                found="; ".join(changed),
-                advice=advise("Resume with the same options, or start over with {overwrite}.", overwrite=True)
-                if self._own is None
-                else f"Give the same options to all parts. To start over, remove {self.publication.hidden}.",
-            )
+        advice = (
+            advise("Resume with the same options, or start over with {overwrite}.", overwrite=True)
+            if self._own is None
+            else f"Give the same options to all parts. To start over, remove {self.publication.hidden}."
+        )
+        check_plan(dict(document.object("plan").entries), plan, self.publication.hidden, advice)
 
     def look_again(self) -> None:
         """Find what other processes have finished in the meantime."""
@@ -226,16 +224,23 @@ class Staging:
         self._find_pieces(one_by_one, thorough=False)
 
     def _find_pieces(self, each: Each, *, thorough: bool) -> None:
-        found = descriptions(self.pieces)
-        loaded = dict(each(Piece.load if thorough else Piece.described, found))
-        self._pieces = without_overlap(loaded[path] for path in found)
+        self._pieces = self._load_pieces(each, thorough=thorough)
         self.rows, self.bytes, self.counts = 0, 0, dict.fromkeys(COUNTS, 0)
         for piece in self._pieces:
             self._count(piece.rows, piece.size, piece.counts)
-        with contextlib.suppress(RecordsmithError, FileNotFoundError):
-            self.chunks = read_json_object(self.publication.path("chunks.json"), "number of chunks").count("chunks")
+        self.chunks = self._noted_chunks()
         if self.chunks is not None and sum(piece.last - piece.first for piece in self._pieces) == self.chunks:
             self._gather()
+
+    def _load_pieces(self, each: Each, *, thorough: bool) -> list[Piece]:
+        found = descriptions(self.pieces)
+        loaded = dict(each(Piece.load if thorough else Piece.described, found))
+        return without_overlap(loaded[path] for path in found)
+
+    def _noted_chunks(self) -> int | None:
+        with contextlib.suppress(RecordsmithError, FileNotFoundError):
+            return read_json_object(self.publication.path("chunks.json"), "number of chunks").count("chunks")
+        return None
 
     def _remove_attempts(self) -> None:
         """Remove what killed processes were at."""
@@ -267,6 +272,13 @@ class Staging:
         own = () if self._own is None else (self._own,)
         return self.publication.path(*own, *names)
 
+    def begin_bucket_folder(self, split: str) -> str:
+        """Return a new folder for the buckets of a split."""
+        folder = self.path(f"buckets-{split}")
+        shutil.rmtree(folder, ignore_errors=True)
+        os.makedirs(folder)
+        return folder
+
     # --- chunks ---
 
     def has(self, chunk: int) -> bool:
@@ -274,12 +286,17 @@ class Staging:
         before = bisect_right(self._pieces, chunk, key=lambda piece: piece.first)
         return before > 0 and chunk < self._pieces[before - 1].last
 
+    @property
+    def piece_writer(self) -> Callable[[int], PieceWriter]:
+        """What begins a piece with a certain chunk; it can be sent to other machines."""
+        return partial(PieceWriter, self.pieces)
+
     def append(self, number: int, chunk: EncodedChunk) -> None:
         """Add an encoded chunk, by its number in the source."""
         if self._writer is not None and self._writer.next != number:
             self._end_piece()
         if self._writer is None:
-            self._writer = PieceWriter(self.pieces, number)
+            self._writer = self.piece_writer(number)
         self._writer.add(chunk)
         self._count(chunk.rows, len(chunk.frames), chunk.counts)
         if self._writer.is_full:
@@ -343,6 +360,11 @@ class Staging:
 
     # --- shards ---
 
+    @property
+    def shard_places(self) -> ShardPlaces:
+        """Where shards are written; it can be sent to other machines."""
+        return FolderShards(self.attempts, self.publication.path("shards"))
+
     def shards_done(self, each: Each = one_by_one, *, thorough: bool = True) -> dict[str, dict[str, Any]]:
         """Return the finished shards by name, if their files exist and are not damaged.
 
@@ -354,7 +376,7 @@ class Staging:
             self.publication.path("written", name) for name in sorted(os.listdir(self.publication.path("written")))
         ]
         shards = self.publication.path("shards")
-        looked_at = each(partial(_written_shard, shards, thorough=thorough), found)
+        looked_at = each(partial(written_shard, shards, thorough=thorough), found)
         return {entry["file"]: entry for _, entry in looked_at if entry is not None}
 
     def remove_other_shards(self, done: Iterable[str]) -> None:
@@ -408,8 +430,7 @@ class Staging:
         base = 0
         self.classes, self.strata, self.left_out, self.unlabelled_places = [], [], [], []
         with open(self.path("keys"), "wb", buffering=0) as file:
-            for piece in self._pieces:
-                keys = piece.keys()
+            for piece, keys in zip(self._pieces, self._all_keys(), strict=True):
                 keys["offset"] += np.uint64(base)
                 keys["class"] = class_codes(Classes(piece.classes, keys["class"]), self.classes)
                 keys["stratum"] = class_codes(Classes(piece.strata, keys["stratum"]), self.strata)
@@ -419,22 +440,6 @@ class Staging:
                 self.unlabelled_places = [*self.unlabelled_places, *piece.unlabelled_places][:_SHOWN_PLACES]
         self.complete = True
 
-
-def _written_shard(folder: str, described: str, *, thorough: bool) -> dict[str, Any] | None:
-    """Return the entry of a finished shard for the manifest; None if it or its file is damaged."""
-    with contextlib.suppress(RecordsmithError, OSError):
-        entry = read_json_object(described, "description of a shard")
-        name = check_file_name(entry.text("file"))
-        kept = {
-            **entry.entries,
-            "records": entry.count("records"),
-            "bytes": entry.count("bytes"),
-            CHECKED: entry.entries.get(CHECKED) is True,
-        }
-        path = os.path.join(folder, name)
-        if not thorough and kept[CHECKED]:
-            return kept if os.path.getsize(path) == kept["bytes"] else None
-        with open(path, "rb") as file:
-            if hashlib.file_digest(file, "sha256").hexdigest() == entry.text("sha256"):
-                return kept
-    return None
+    def _all_keys(self) -> Iterable[Any]:
+        """Give the keys of each piece."""
+        return (piece.keys() for piece in self._pieces)

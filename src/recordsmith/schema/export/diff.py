@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from recordsmith.schema import Feature, Image, Label, Packed, Sparse, Steps, Text
+from recordsmith.schema import Audio, Feature, Image, Label, Labels, Packed, Sequence, Sparse, Steps, Text
+from recordsmith.schema.features.geometry import SplitTensor
 from recordsmith.schema.features.numeric import NumericFeature
 from recordsmith.schema.features.strings import StringFeature
 
@@ -166,10 +167,14 @@ def _problem(old: Feature, new: Feature) -> str | None:
         if isinstance(old, Steps) and isinstance(new, Steps):
             return _problem(old.feature, new.feature)
         return "steps are stored in a different part of the record"
+    if isinstance(old, Sequence) and isinstance(new, Sequence):
+        return _problem(old.feature, new.feature) or _as_shape((old.length,), (new.length,))
+    if isinstance(old, Sequence) or isinstance(new, Sequence):
+        return f"{old.type_name} and {new.type_name} are declared differently"
     if isinstance(new, Label):
         return _as_label(old, new)
-    if isinstance(new, Image):
-        return _as_image(old, new)
+    if isinstance(new, (Image, Audio)):
+        return _as_encoded(old, new)
     if isinstance(new, StringFeature):
         return _as_strings(old, new)
     if isinstance(new, NumericFeature):
@@ -192,20 +197,24 @@ def _other(old: Feature, new: Feature) -> str | None:
 def _as_label(old: Feature, new: Label) -> str | None:
     if not isinstance(old, Label):
         return f"{old.type_name} values may not be class numbers"
-    for number, (before, now) in enumerate(zip(old.names, new.names, strict=False)):
+    return _as_classes(old.names, new.names)
+
+
+def _as_classes(old: tuple[str, ...], new: tuple[str, ...]) -> str | None:
+    for number, (before, now) in enumerate(zip(old, new, strict=False)):
         if before != now:
             return f"class {number} was {before!r} and is now {now!r}"
-    return f"there were {old.size} classes and are now {new.size}" if old.size > new.size else None
+    return f"there were {len(old)} classes and are now {len(new)}" if len(old) > len(new) else None
 
 
-def _as_image(old: Feature, new: Image) -> str | None:
-    if not isinstance(old, Image):
-        return f"{old.type_name} values may not be images"
-    for setting in ("encoding", "height", "width"):
+def _as_encoded(old: Feature, new: Image | Audio) -> str | None:
+    if type(old) is not type(new):
+        return f"{old.type_name} values may not be {'images' if isinstance(new, Image) else 'sounds'}"
+    for setting in ("encoding", "height", "width") if isinstance(new, Image) else ("encoding", "rate", "channels"):
         before, now = getattr(old, setting), getattr(new, setting)
         if now not in (None, before):
             return f"{setting} may differ from {now}"
-    return None  # decoders convert to the channels that are asked for
+    return None  # decoders of images convert to the channels that are asked for
 
 
 def _as_strings(old: Feature, new: StringFeature) -> str | None:
@@ -223,13 +232,30 @@ def _as_numbers(old: Feature, new: NumericFeature) -> str | None:
         return None if held and new.stored_as == "list" and new.row_shape in _ONE else "it holds class numbers"
     if not isinstance(old, NumericFeature):
         return f"{old.type_name} is not stored as numbers"
-    if old.stored_as != new.stored_as:
-        return f"they are stored as {old.stored_as}, not as {new.stored_as}"
+    meaning = _as_places_or_classes(old, new)
+    if meaning is not None:
+        return meaning
+    if (old.stored_as, old.packing) != (new.stored_as, new.packing):
+        return f"they are stored as {old.packing or old.stored_as}, not as {new.packing or new.stored_as}"
     if not _holds(new, old.dtype):
         return f"{old.dtype} values are not {new.dtype}"
     if (old.row_shape.count(None) > 1) != (new.row_shape.count(None) > 1):
         return "several variable dimensions are stored with their sizes, but a single one is not"
     return _as_shape(old.row_shape, new.row_shape)
+
+
+def _as_places_or_classes(old: NumericFeature, new: NumericFeature) -> str | None:
+    """Say why numbers cannot be read as boxes, points or classes, or as what these are stored as."""
+    if isinstance(old, SplitTensor) or isinstance(new, SplitTensor):
+        if isinstance(new, SplitTensor) and type(old) is not type(new):
+            return f"{old.type_name} values may not be {new.type_name}"
+        if getattr(old, "split", False) != getattr(new, "split", False):
+            return "the coordinates are stored under other names"
+    if isinstance(new, Labels):
+        if not isinstance(old, Labels):
+            return f"{old.type_name} values may not be class numbers"
+        return _as_classes(old.names, new.names)
+    return None
 
 
 def _holds(feature: NumericFeature, dtype: np.dtype[Any]) -> bool:

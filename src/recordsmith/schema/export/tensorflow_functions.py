@@ -28,6 +28,7 @@ __all__ = [
     "shaped_numbers",
     "shaped_numbers_of_bytes",
     "sparse_rows",
+    "stacked_numbers",
     "step_rows",
 ]
 
@@ -105,6 +106,21 @@ def free_numbers_of_bytes(strings: Any, *, name: str, dtype: Any, shape: Sequenc
     """
     flat, counts = joined_numbers(strings, name=name, dtype=dtype)
     return with_free_size(flat, counts, name=name, shape=shape, one=one)
+
+
+def stacked_numbers(*lists: Any, name: str, shape: Sequence[int | None], one: bool) -> Any:
+    """Return numbers from several lists of the same lengths, each of which is one entry of the last axis.
+
+    >>> down, right = tf.ragged.constant([[0.5], []], tf.float32), tf.ragged.constant([[1.0], []], tf.float32)
+    >>> stacked_numbers(down, right, name="x", shape=(None, 2), one=False).to_list()
+    [[[0.5, 1.0]], []]
+    """
+    counts = lists[0].row_lengths()
+    fits = tf.stack([tf.reduce_all(one_list.row_lengths() == counts) for one_list in lists])
+    message = f"Feature {name!r} has different numbers of coordinates."
+    columns = [checked(one_list.flat_values, fits, message) for one_list in lists]
+    flat = tf.reshape(tf.stack(columns, axis=1), [-1])
+    return with_free_size(flat, counts * len(lists), name=name, shape=shape, one=one)
 
 
 def shaped_numbers(values: Any, sizes: Any, *, name: str, dtype: Any, shape: Sequence[int | None], one: bool) -> Any:

@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 
 from recordsmith.errors import SchemaError
-from recordsmith.schema import Feature, Image, Label, Packed, Sparse, Steps
+from recordsmith.schema import Audio, Feature, Image, Label, Packed, Sequence, Sparse, Steps, Tensor
+from recordsmith.schema.features.geometry import SplitTensor
 from recordsmith.schema.features.numeric import NumericFeature
 from recordsmith.schema.features.strings import StringFeature
 from recordsmith.schema.plan import PlanColumn
@@ -95,13 +96,18 @@ def plan_feature(name: str, feature: Feature, *, decode_images: bool = False) ->
     if isinstance(feature, Steps):
         return _steps(name, feature, decode_images=decode_images)
     columns = feature.plan(name)
+    if isinstance(feature, Sequence):
+        return _sequence(name, feature, columns)
     if isinstance(feature, StringFeature):
         return _whole(name, columns[0], feature.shape, None)
-    if isinstance(feature, Label):
+    if isinstance(feature, (Label, Audio)):
         return _whole(name, columns[0], (), None)
     if isinstance(feature, Image):
         decode = Call("decoded_images", {"shape": feature.shape}, takes_one=True) if decode_images else None
         return _whole(name, columns[0], (), decode)
+    if isinstance(feature, SplitTensor) and feature.split:
+        stacked = Call("stacked_numbers", {"name": name, "shape": feature.shape}, takes_one=True)
+        return FeaturePlan(name, {column.key: _varying(column) for column in columns}, stacked)
     if isinstance(feature, NumericFeature):
         return _numbers(name, feature, columns)
     if isinstance(feature, Packed):
@@ -110,6 +116,21 @@ def plan_feature(name: str, feature: Feature, *, decode_images: bool = False) ->
     if isinstance(feature, Sparse):
         return _sparse(name, feature, columns)
     raise SchemaError(f"TensorFlow has no equivalent of {type(feature).__name__}.", found=feature)
+
+
+def _sequence(name: str, feature: Sequence, columns: tuple[PlanColumn, ...]) -> FeaturePlan:
+    inner = plan_feature(name, feature.leaf)
+    if len(columns) > 1 or inner.restore is not None or columns[0].presence == "optional":
+        raise SchemaError(
+            "parse_tf reads only lists of strings, images, sounds, classes and int64 or float32 numbers.",
+            found=feature,
+            advice="Feed it with Loader.to_tf(), which has the values of every feature.",
+        )
+    inside = feature.leaf.row_shape if isinstance(feature.leaf, NumericFeature) else ()
+    if feature.length is None and inside and isinstance(feature.leaf, NumericFeature):
+        return plan_feature(name, Tensor(feature.leaf.dtype, (None, *inside)))
+    shape = () if feature.length is None else (feature.length, *inside)
+    return _whole(name, columns[0], shape, None)
 
 
 def _sparse(name: str, feature: Sparse, columns: tuple[PlanColumn, ...]) -> FeaturePlan:
@@ -132,6 +153,12 @@ def _numbers(name: str, feature: NumericFeature, columns: tuple[PlanColumn, ...]
     shape = feature.row_shape
     settings: dict[str, Any] = {"name": name, "dtype": TensorFlowDtype(feature.dtype.name)}
     raw = feature.stored_as == "bytes"
+    if feature.packing:
+        raise SchemaError(
+            f"parse_tf does not read numbers that are stored as {feature.packing}.",
+            found=feature,
+            advice="Feed them with Loader.to_tf().",
+        )
     if None not in shape:
         if raw:
             return _whole(name, columns[0], (), Call("numbers_of_bytes", {**settings, "shape": shape}))

@@ -2,10 +2,13 @@
 
 Scalar, Tensor            Tensor; encoding "bytes" for those stored as bytes
 Text, Bytes               Text, Tensor of strings; several strings: Sequence(Text), Tensor of strings
-Label, Image              ClassLabel, Image
+Label, Image, Mask        ClassLabel, Image, Image
+Audio                     Audio that TFDS decodes when it is read, with the rate and the format
+Labels, Boxes             Sequence(ClassLabel), Sequence(BBox); Boxes and Points in several lists: a dict of Tensors
 Packed                    Tensor of one string: TFDS gives the bytes as they are
 Sparse                    a dict of indices and values
 names with "/"            nested dicts, which TFDS stores under names with "/"
+Sequence                  Sequence; below "steps/", with the "steps/is_first" of RLDS, all of it is a Dataset of steps
 Steps                     cannot be expressed: TFDS reads tf.train.Example, and no SequenceExample
 """
 
@@ -16,7 +19,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from recordsmith.errors import SchemaError
-from recordsmith.schema import Feature, Image, Label, Packed, Sparse, Steps, Text
+from recordsmith.schema import Audio, Boxes, Feature, Image, Label, Labels, Packed, Sparse, Steps, Tensor, Text
+from recordsmith.schema import Sequence as SequenceFeature
+from recordsmith.schema.features.geometry import SplitTensor
 from recordsmith.schema.features.numeric import NumericFeature
 from recordsmith.schema.features.strings import StringFeature
 from recordsmith.storage.atomic_file import write_text_atomically
@@ -30,6 +35,8 @@ DATASET_INFO_NAME = "dataset_info.json"
 FILE_TEMPLATE = "{DATASET}-{SPLIT}.{FILEFORMAT}-{SHARD_X_OF_Y}"
 
 _PACKAGE = "tensorflow_datasets.core.features"
+STEPS = "steps/"  # what the names of RLDS begin with
+
 _ANIMATED = ("gif", "webp")  # TensorFlow decodes them with a first dimension of frames
 
 
@@ -54,7 +61,53 @@ def tfds_features(schema: Mapping[str, Feature]) -> dict[str, Any]:
         if feature.description:
             node["description"] = feature.description
         features[last] = node
+    if is_rlds(schema):
+        root["steps"] = _dataset_of_steps(root["steps"])
     return _dict_node(root)
+
+
+def is_rlds(schema: Mapping[str, Feature]) -> bool:
+    """Say whether records are episodes as RLDS has them: below "steps/" are lists, one entry for each step.
+
+    >>> first = Tensor("bool", (None,), storage="list")
+    >>> is_rlds({"steps/is_first": first, "steps/action": Tensor("float32", (None, 7))})
+    True
+    """
+    inside = [feature for name, feature in schema.items() if name.startswith(STEPS)]
+    return f"{STEPS}is_first" in schema and all(map(_is_list, inside)) and STEPS[:-1] not in schema
+
+
+def _is_list(feature: Feature) -> bool:
+    """Say whether a feature is a list of any length, in which every entry has the same form."""
+    if feature.optional:
+        return False
+    if isinstance(feature, SequenceFeature):
+        return feature.length is None
+    if isinstance(feature, StringFeature):
+        return feature.shape == (None,)
+    is_numbers = isinstance(feature, Tensor) and feature.stored_as == "list"
+    return is_numbers and feature.shape[:1] == (None,) and feature.shape.count(None) == 1
+
+
+def _dataset_of_steps(node: dict[str, Any]) -> dict[str, Any]:
+    """Return the description of all steps from that of lists, one for each feature of a step."""
+    return _content("dataset_feature.Dataset", sequence={"feature": _without_lists(node), "length": "-1"})
+
+
+def _without_lists(node: dict[str, Any]) -> dict[str, Any]:
+    if "featuresDict" in node:
+        inside = node["featuresDict"]["features"]
+        return _dict_node({name: _without_lists(one) for name, one in inside.items()})
+    if "sequence" in node:
+        return {**node["sequence"]["feature"], **_described(node)}
+    tensor = node["tensor"]
+    shape = tensor["shape"]["dimensions"][1:]
+    kept = {**tensor, "shape": {"dimensions": shape} if shape else {}}
+    return {**node, "tensor": kept}
+
+
+def _described(node: dict[str, Any]) -> dict[str, Any]:
+    return {"description": node["description"]} if "description" in node else {}
 
 
 def tfds_label_files(schema: Mapping[str, Feature]) -> dict[str, str]:
@@ -77,12 +130,12 @@ def tfds_label_files(schema: Mapping[str, Feature]) -> dict[str, str]:
     return files
 
 
-def named_labels(schema: Mapping[str, Feature]) -> dict[str, tuple[str, Label]]:
+def named_labels(schema: Mapping[str, Feature]) -> dict[str, tuple[str, Label | Labels]]:
     """Return the labels whose classes have names, with the names of their features, by the files that TFDS reads."""
     return {
         label_file_name(_path(name, schema)): (name, feature)
         for name, feature in schema.items()
-        if isinstance(feature, Label) and feature.names != tuple(map(str, range(feature.size)))
+        if isinstance(feature, (Label, Labels)) and feature.names != tuple(map(str, range(feature.size)))
     }
 
 
@@ -93,13 +146,15 @@ def label_file_name(path: Sequence[str]) -> str:
     return "-".join([*(parent.replace("/", ".") for parent in parents), last.replace("/", ".")]) + ".labels.txt"
 
 
-def dataset_info(
+def dataset_info(  # noqa: PLR0913 - each is an entry of the file, and named
     name: str,
     splits: Mapping[str, Sequence[int]],
     *,
     version: str = "1.0.0",
     description: str = "",
     citation: str = "",
+    license: str = "",  # noqa: A002 - as TFDS calls it
+    homepage: str = "",
     split_bytes: Mapping[str, int] | None = None,
     supervised: tuple[str, str] | None = None,
 ) -> dict[str, Any]:
@@ -111,6 +166,8 @@ def dataset_info(
         version: three numbers with dots.
         description: what the data is.
         citation: how to cite it.
+        license: under which conditions it may be used.
+        homepage: the URL of a page about it.
         split_bytes: how many bytes the files of a split have.
         supervised: the names of the input and of the label, for tfds.load(..., as_supervised=True).
 
@@ -136,6 +193,10 @@ def dataset_info(
     }
     if citation:
         info["citation"] = citation
+    if license:
+        info["redistributionInfo"] = {"license": license}
+    if homepage:
+        info["location"] = {"urls": [homepage]}
     if supervised is not None:
         info["supervisedKeys"] = {"tuple": {"items": [{"featureKey": key} for key in supervised]}}
     return info
@@ -194,16 +255,24 @@ def _node(feature: Feature) -> dict[str, Any]:
             found=feature,
             advice="Declare a Tensor with a variable first dimension, or do not write TFDS files.",
         )
+    if isinstance(feature, SequenceFeature):
+        if feature.optional:
+            raise _not_optional(feature)
+        length = -1 if feature.length is None else feature.length
+        inner = {"feature": _node(feature.feature), "length": str(length)}
+        return _content("sequence_feature.Sequence", sequence=inner)
     if isinstance(feature, StringFeature):
         return _strings(feature)
     if isinstance(feature, NumericFeature):
-        return _numbers(feature)
-    if feature.optional and isinstance(feature, (Label, Image)):
+        return _objects(feature) or _numbers(feature)
+    if feature.optional and isinstance(feature, (Label, Image, Audio)):
         raise _not_optional(feature)
     if isinstance(feature, Label):
-        return _content("class_label_feature.ClassLabel", classLabel={"numClasses": str(feature.size)})
+        return _class_label(feature.size)
     if isinstance(feature, Image):
         return _image(feature)
+    if isinstance(feature, Audio):
+        return _audio(feature)
     if isinstance(feature, Packed):
         return _tensor("string", (), optional=feature.optional)
     if isinstance(feature, Sparse):
@@ -214,14 +283,33 @@ def _node(feature: Feature) -> dict[str, Any]:
     raise SchemaError(f"TensorFlow Datasets has no equivalent of {type(feature).__name__}.", found=feature)
 
 
+def _objects(feature: NumericFeature) -> dict[str, Any] | None:
+    """Return the description of boxes, points and classes of objects; None for any other numbers."""
+    if isinstance(feature, SplitTensor) and feature.split:
+        if feature.default is not None:
+            raise _not_optional(feature)
+        return _dict_node({name: _tensor("float32", feature.shape[:-1]) for name in feature.coordinates})
+    if isinstance(feature, Boxes):
+        box = {"shape": _shape((4,)), "dtype": "float32", "bboxFormat": "REL_YXYX"}
+        return _sequence(_content("bounding_boxes.BBoxFeature", boundingBox=box))
+    return _sequence(_class_label(feature.size)) if isinstance(feature, Labels) else None
+
+
 def _strings(feature: StringFeature) -> dict[str, Any]:
     if isinstance(feature, Text) and not feature.optional:
         text = _content("text_feature.Text", text={})
         if not feature.shape:
             return text
-        length = -1 if feature.shape[0] is None else feature.shape[0]
-        return _content("sequence_feature.Sequence", sequence={"feature": text, "length": str(length)})
+        return _sequence(text, -1 if feature.shape[0] is None else feature.shape[0])
     return _tensor("string", feature.shape, optional=feature.optional and None not in feature.shape)
+
+
+def _sequence(node: dict[str, Any], length: int = -1) -> dict[str, Any]:
+    return _content("sequence_feature.Sequence", sequence={"feature": node, "length": str(length)})
+
+
+def _class_label(size: int) -> dict[str, Any]:
+    return _content("class_label_feature.ClassLabel", classLabel={"numClasses": str(size)})
 
 
 def _numbers(feature: NumericFeature) -> dict[str, Any]:
@@ -243,7 +331,9 @@ def _numbers(feature: NumericFeature) -> dict[str, Any]:
         )
     if feature.optional:
         raise _not_optional(feature)
-    return _tensor(feature.dtype.name, shape, encoding="bytes")
+    if feature.packing == "bfloat16":
+        return _tensor("bfloat16", shape, encoding="bytes")
+    return _tensor(feature.dtype.name, shape, encoding=feature.packing or "bytes")
 
 
 def _tensor(
@@ -257,14 +347,29 @@ def _tensor(
 
 def _image(feature: Image) -> dict[str, Any]:
     shape = feature.shape
-    image: dict[str, Any] = {"dtype": "uint8"}
+    image: dict[str, Any] = {"dtype": feature.pixel_type}
     if feature.encoding in _ANIMATED:
         image["shape"] = _shape((None, *shape))
     else:
         image["shape"] = _shape(shape)
-        if feature.encoding in ("jpeg", "png") and feature.channels is not None:
+        if feature.encoding in ("jpeg", "png") and feature.channels is not None and feature.pixel_type != "float32":
             image["encodingFormat"] = feature.encoding
     return _content("image_feature.Image", image=image)
+
+
+def _audio(feature: Audio) -> dict[str, Any]:
+    # TFDS takes these dtypes of FLAC alone, and any of the others; channels are mixed as the shape says.
+    audio: dict[str, Any] = {
+        "shape": _shape((None,) if feature.channels in (None, 1) else (None, feature.channels)),
+        "dtype": "int16" if feature.encoding == "flac" else "int64",
+        "encoding": "NONE",
+        "lazyDecode": True,
+    }
+    if feature.encoding is not None:
+        audio["fileFormat"] = feature.encoding
+    if feature.rate is not None:
+        audio["sampleRate"] = str(feature.rate)
+    return _content("audio_feature.Audio", audio=audio)
 
 
 def _content(class_name: str, **content: Any) -> dict[str, Any]:

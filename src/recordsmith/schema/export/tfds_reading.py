@@ -2,13 +2,13 @@
 
     ClassLabel, Image         Label, Image. The encoding is left open: TFDS keeps the bytes of a file as they were,
                               whatever encoding it declares
-    Tensor, Scalar            Tensor, Scalar; a list of int64 or float32 unless its encoding is "bytes"
+    Tensor, Scalar            Tensor, Scalar; a list of int64 or float32 unless its encoding is "bytes" or "zlib"
     Text, Translation         Text
-    BBoxFeature, Audio        Tensor
-    Sequence, Dataset         one more dimension on each feature inside
-    Video                     Bytes, one encoded image a frame
-    Sequence in a Sequence    the stored lists: `name/ragged_flat_values`, `name/ragged_row_lengths_0` ...
-    Tensor, encoding "zlib"   Bytes: what is stored, compressed. Audio kept as a file: Bytes
+    BBoxFeature, Audio        Tensor; Audio that is kept as a file: Audio
+    Sequence, Dataset         one more dimension on each feature inside; of BBoxFeature Boxes, of named classes Labels;
+                              Sequence where that cannot be
+    Video                     Sequence of Image
+    bfloat16                  float32, which has all its values
 
 Anything else is a SchemaError.
 """
@@ -21,7 +21,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from recordsmith.errors import SchemaError
-from recordsmith.schema import Bytes, Feature, Image, Label, Scalar, Tensor, Text
+from recordsmith.schema import Audio, Boxes, Bytes, Feature, Image, Label, Labels, Scalar, Sequence, Tensor, Text
 from recordsmith.schema.export.tfds import FEATURES_NAME, label_file_name
 from recordsmith.schema.features.label import MOST_NUMBERED
 from recordsmith.schema.features.numeric import checked_dtype
@@ -82,6 +82,16 @@ class _Reader:
             raise SchemaError(f"The TFDS description is incomplete: {str(error)[:200]!r}.") from None
         return self._found
 
+    def _of_objects(self, node: Document, path: tuple[str, ...]) -> Feature | None:
+        """Return the boxes or the named classes of several objects; None for anything else."""
+        described: dict[str, Any] = {"description": node["description"]} if node.get("description") else {}
+        if "boundingBox" in node and node["boundingBox"].get("dtype", "float32") == "float32":
+            form = node["boundingBox"].get("bboxFormat") or "REL_YXYX"
+            return Boxes(split=False, **described) if form == "REL_YXYX" else None
+        names = self._class_names(path) if "classLabel" in node else []
+        count = _whole(node["classLabel"].get("numClasses", 0)) if names else 0
+        return Labels(names, **described) if names and count == len(names) == len(set(names)) else None
+
     def _walk(self, node: Document, path: tuple[str, ...], lengths: Shape) -> None:
         if "featuresDict" in node:
             for key, child in node["featuresDict"].get("features", {}).items():
@@ -92,6 +102,8 @@ class _Reader:
         elif "translation" in node and not node["translation"].get("variableLanguagesPerExample"):
             for language in node["translation"].get("languages", []):
                 self._walk({"text": {}}, (*path, language), lengths)
+        elif lengths == (None,) and (objects := self._of_objects(node, path)) is not None:
+            self._found["/".join(path)] = objects
         else:
             try:
                 self._leaf(node, path, lengths)
@@ -101,15 +113,42 @@ class _Reader:
     def _leaf(self, node: Document, path: tuple[str, ...], lengths: Shape) -> None:
         name = "/".join(path)
         described: dict[str, Any] = {"description": node["description"]} if node.get("description") else {}
-        if not lengths and "classLabel" in node:
-            self._found[name] = self._label(node["classLabel"], path, described)
-        elif not lengths and "image" in node and node["image"].get("dtype", "uint8") == "uint8":
+        if "video" in node:
+            shape = _shape(node["video"])
+            lengths = (*lengths, *(shape[:1] or (None,)))
+            node = {"image": {**node["video"], "shape": {"dimensions": [-1 if s is None else s for s in shape[1:]]}}}
+        if not lengths:
+            self._found[name] = self._single(node, path, described)
+            return
+        listed = _listed_as(node) if len(lengths) == 1 else None
+        if listed is not None:
+            dtype, shape = listed
+            self._found[name] = _listed(dtype, (*lengths, *shape), described)
+            return
+        feature = self._single(node, path, {})
+        for place, length in enumerate(reversed(lengths)):
+            said = described if place == len(lengths) - 1 else {}
+            feature = Sequence(feature, length=length, **said)
+        self._found[name] = feature
+
+    def _single(self, node: Document, path: tuple[str, ...], described: dict[str, Any]) -> Feature:
+        """Return the feature of one value."""
+        if "classLabel" in node:
+            return self._label(node["classLabel"], path, described)
+        if "image" in node:
+            dtype = node["image"].get("dtype") or "uint8"
+            if dtype not in ("uint8", "uint16", "float32"):
+                raise SchemaError("Images of this dtype are not supported.", found=dtype)
             height, width, channels = _image_shape(node["image"])
-            self._found[name] = Image(height, width, channels=channels, **described)
-        elif "tensor" in node and not lengths:
-            self._tensor(name, node["tensor"], described)
-        else:
-            self._stored(name, *_stored_as(node), lengths, described)
+            channels = 1 if dtype == "float32" else channels
+            return Image(height, width, channels=channels, pixel_type=dtype, **described)
+        if "audio" in node and node["audio"].get("lazyDecode"):
+            rate = _whole(node["audio"].get("sampleRate", 0))
+            return Audio(rate=rate if rate > 0 else None, **described)
+        if "tensor" in node or "audio" in node:
+            return _tensor(node.get("tensor", node.get("audio", {})), described)
+        dtype, shape = _listed_as(node) or ("", ())
+        return _listed(dtype, shape, described)
 
     def _label(self, label: Document, path: tuple[str, ...], described: dict[str, Any]) -> Feature:
         count = _whole(label.get("numClasses", 0))
@@ -125,37 +164,32 @@ class _Reader:
         lines = read_bounded(file, "list of class names").decode().split("\n")
         return [line.strip() for line in lines if line.strip()]
 
-    def _tensor(self, name: str, tensor: Document, described: dict[str, Any]) -> None:
-        dtype, shape, encoding = _tensor_facts(tensor)
-        settings: dict[str, Any] = {"optional": True, **described} if tensor.get("optional") else dict(described)
-        if encoding == "bytes" and dtype in (*_INTEGERS, *_FLOATS) and dtype != "bfloat16":
-            # Said only where it would usually be stored in another way.
-            storage = {"storage": "bytes"} if dtype in ("float32", "int64") and shape.count(None) < 2 else {}
-            self._found[name] = _numbers(dtype, shape, {**settings, **storage})
-        else:
-            self._stored(name, *_stored_as({"tensor": tensor}), (), settings)
 
-    def _stored(self, name: str, dtype: str, shape: Shape, lengths: Shape, settings: dict[str, Any]) -> None:
-        """Note a feature that is stored as a list, inside sequences of these lengths."""
-        if len(lengths) < 2:
-            self._found[name] = _listed(dtype, (*lengths, *shape), settings)
-            return
-        self._found[f"{name}/ragged_flat_values"] = _listed(dtype, (None, *shape), settings)
-        for level in range(len(lengths) - 1):
-            self._found[f"{name}/ragged_row_lengths_{level}"] = Tensor("int64", (None,))
+def _tensor(tensor: Document, described: dict[str, Any]) -> Feature:
+    """Return the feature of a tensor by the way in which it is encoded."""
+    dtype, shape, encoding = _tensor_facts(tensor)
+    settings: dict[str, Any] = {"optional": True, **described} if tensor.get("optional") else dict(described)
+    if encoding == "none":
+        return _listed(dtype, shape, settings)
+    if encoding not in ("bytes", "zlib") or dtype not in (*_INTEGERS, *_FLOATS):
+        raise SchemaError("This encoding of tensors is not supported.", found=f"{encoding!r} of {dtype}")
+    if dtype == "bfloat16":
+        if encoding == "zlib":
+            return Bytes(**settings)  # what is stored: compressed, and of a dtype that numpy does not have
+        return _numbers("float32", shape, {**settings, "storage": "bfloat16"})
+    # Said only where it would usually be stored in another way.
+    usual = encoding == "bytes" and (dtype not in ("float32", "int64") or shape.count(None) > 1)
+    return _numbers(dtype, shape, settings if usual else {**settings, "storage": encoding})
 
 
-def _stored_as(node: Document) -> tuple[str, Shape]:
-    """Return the dtype and shape of what TFDS stores for a feature: "text", "string" or a dtype of numbers."""
+def _listed_as(node: Document) -> tuple[str, Shape] | None:
+    """Return the dtype and shape of what is stored in a list of an Example; None if it is encoded in some way."""
     if "text" in node:
         return "text", ()
     if "classLabel" in node:
         return "int64", ()
     if "image" in node:
-        return "string", ()
-    if "video" in node:
-        frames = _shape(node["video"])[:1]
-        return "string", frames or (None,)
+        return None
     if "boundingBox" in node:
         return node["boundingBox"].get("dtype", "float32"), (4,)
     content = node.get("tensor", node.get("scalar", node.get("audio")))
@@ -167,15 +201,7 @@ def _stored_as(node: Document) -> tuple[str, Shape]:
             advice="Open the files instead of the folder: the schema is then inferred from the records.",
         )
     dtype, shape, encoding = _tensor_facts(content)
-    if encoding != "none" or content.get("lazyDecode"):
-        if shape.count(None) > 1:
-            raise SchemaError(
-                f"A tensor with several variable dimensions in the encoding {encoding!r} is not supported.",
-                found=f"{dtype} of shape {shape}",
-                expected="the encoding 'bytes', outside of any sequence",
-            )
-        return "string", ()
-    return dtype, shape
+    return None if encoding != "none" or content.get("lazyDecode") else (dtype, shape)
 
 
 def _tensor_facts(tensor: Document) -> tuple[str, Shape, str]:
@@ -212,7 +238,8 @@ def _listed(dtype: str, shape: Shape, settings: dict[str, Any]) -> Feature:
         # TFDS keeps every integer and bool in an int64 list, and every float in a float list.
         return _numbers(dtype, shape, settings if dtype == "int64" else {**settings, "storage": "list"})
     if dtype in _FLOATS:
-        return _numbers("float32", shape, settings)
+        wide = dtype in ("float32", "bfloat16")
+        return _numbers("float32" if wide else dtype, shape, settings if wide else {**settings, "storage": "list"})
     raise SchemaError(f"The dtype {dtype!r} is not supported.", expected=", ".join((*_INTEGERS, *_FLOATS, "string")))
 
 

@@ -14,6 +14,7 @@ from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import pairwise
 from math import prod
 from typing import Any, Literal, TypeAlias, get_args
 
@@ -25,6 +26,7 @@ from recordsmith.columns.any_column import row_of
 from recordsmith.errors import EncodeError, SchemaError, SchemaMismatchError, did_you_mean
 from recordsmith.schema.features.constraints import NumberBounds, Violation, number_violations, raise_first
 from recordsmith.schema.features.feature import Feature
+from recordsmith.schema.features.packing import packed, unpacked
 from recordsmith.schema.input.casting import Cast, cast_exactly, describe_dtype
 from recordsmith.schema.input.conversion import check_presence, check_rows
 from recordsmith.schema.input.foreign_values import plain_value
@@ -35,7 +37,8 @@ from recordsmith.schema.plan import Bools, ColumnParts, Int64s, Parts, PlanColum
 __all__ = ["DType", "DTypeName", "NumericFeature", "checked_dtype", "plain_from_json", "plain_to_json"]
 
 Array = npt.NDArray[Any]
-Storage = Literal["bytes", "list"]
+Packing = Literal["zlib", "bfloat16"]
+Storage = Literal["bytes", "list", "zlib", "bfloat16"]
 # Literals, so that an editor completes them and marks a misspelt one. At run time whatever numpy takes is taken.
 DTypeName: TypeAlias = Literal[
     "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
@@ -72,18 +75,25 @@ class NumericFeature(Feature):
         self._set(dtype=checked_dtype(dtype), storage=storage)
         bounds = NumberBounds.checked(self.dtype, low=low, high=high, one_of=one_of, finite=finite)
         self._set(min=bounds.low, max=bounds.high, one_of=bounds.one_of, finite=bounds.finite)
-        if storage not in (None, "bytes", "list"):
-            raise SchemaError("Unknown storage.", found=storage, expected="'bytes', 'list' or None")
-        if storage == "list" and self.dtype.name in ("float64", "complex64", "complex128"):
+        if storage not in (None, *get_args(Storage)):
+            raise SchemaError("Unknown storage.", found=storage, expected="'bytes', 'list', 'zlib', 'bfloat16' or None")
+        if storage == "list" and self.dtype.kind == "c":
             raise SchemaError(
                 f"{self.dtype} values cannot be stored in a list without loss: a float list holds float32.",
                 advice="Omit storage to store the values as bytes, or declare dtype 'float32'.",
             )
+        if storage == "bfloat16" and self.dtype.name != "float32":
+            raise SchemaError("bfloat16 is read as float32.", found=self.dtype, advice="Declare dtype 'float32'.")
 
     @cached_property
     def stored_as(self) -> Storage:
         """How the numbers are stored: as a list of the Example's own types, or as one bytes value."""
-        return self.storage or self._usual_storage
+        return "bytes" if self.packing else self.storage or self._usual_storage
+
+    @property
+    def packing(self) -> Packing | None:
+        """What else is done to the bytes of a row: "zlib" compresses them, "bfloat16" keeps half of each float32."""
+        return self.storage if self.storage in ("zlib", "bfloat16") else None
 
     @property
     def _usual_storage(self) -> Storage:
@@ -96,6 +106,8 @@ class NumericFeature(Feature):
     def _value_plan(self, key: str, default: Any) -> PlanColumn:
         count = self._fixed_count
         if self.stored_as == "bytes":
+            if self.packing:
+                return PlanColumn(key, "bytes", 1, None, self.presence, default)
             row_bytes = None if count is None else count * self.dtype.itemsize
             return PlanColumn(key, "bytes", 1, row_bytes, self.presence, default, raw_dtype=self.dtype)
         kind: Literal["float", "int64"] = "float" if self.dtype.kind == "f" else "int64"
@@ -103,7 +115,7 @@ class NumericFeature(Feature):
 
     def assemble(self, parts: Sequence[Parts]) -> Any:
         """Return an array of shape (rows, *shape), a masked one if rows may be absent, or a Ragged."""
-        values, offsets, present, _ = parts[0]
+        values, offsets, present, _ = self._unpacked(parts[0])
         if self._as_decoded and present is None:
             return values
         if offsets is not None:
@@ -173,6 +185,8 @@ class NumericFeature(Feature):
             if alone and not fits(value.shape, self.row_shape):  # the column's own error speaks of a column
                 raise wrong_shape(0, value, value.shape, self.row_shape) from None
             raise
+        if isinstance(values, list):
+            return bytes(values[0])
         return bytes(values.tobytes()) if self.stored_as == "bytes" else values.reshape(values.size)
 
     @cached_property
@@ -210,9 +224,20 @@ class NumericFeature(Feature):
         """The number of values in a row, or for one step of its free dimension."""
         return prod(size for size in self.row_shape if size is not None)
 
-    def _stored_rows(self, array: Array, cast: Cast) -> Array:
+    def _unpacked(self, part: Parts) -> Parts:
+        """Return the bytes of rows as they were before they were packed."""
+        values, offsets, present, steps = part
+        if self.packing is None or offsets is None:
+            return part
+        size = None if self._fixed_count is None else self._fixed_count * self.dtype.itemsize
+        flat, bounds = unpacked(values, offsets, self.packing, size, present)
+        return (flat, bounds, present, steps) if size is None else (flat.reshape(-1, size), None, present, steps)
+
+    def _stored_rows(self, array: Array, cast: Cast) -> Any:
         """Lay out dense rows as they are stored: a matrix of list values or of bytes."""
         rows, count = len(array), self._unit
+        if self.packing:
+            return [packed(array[row], self.packing, row, cast) for row in range(rows)]
         if self.stored_as == "bytes":
             return array.reshape(rows * count).view(np.uint8).reshape(rows, count * self.dtype.itemsize)
         flat = self._as_list(array.reshape(rows * count), None, cast)
@@ -220,13 +245,29 @@ class NumericFeature(Feature):
 
     def _stored_free(self, flat: Array, offsets: Int64s, present: Bools | None, cast: Cast) -> ColumnParts:
         """Lay out rows of different length as they are stored."""
+        if self.packing:
+            bounds = enumerate(pairwise(offsets.tolist()))
+            return [packed(flat[begin:end], self.packing, row, cast) for row, (begin, end) in bounds], None, present
         if self.stored_as == "bytes":
             return flat.view(np.uint8), offsets * self.dtype.itemsize, present
         return self._as_list(flat, offsets, cast), offsets, present
 
     def _as_list(self, flat: Array, offsets: Int64s | None, cast: Cast) -> Array:
         if self.dtype.kind == "f":
-            return flat.astype(np.float32, copy=False)
+            with np.errstate(over="ignore"):
+                narrow = flat.astype(np.float32, copy=False)
+            if self.dtype.name != "float64" or cast is not cast_exactly:
+                return narrow
+            lost = (narrow != flat) & ~np.isnan(flat)
+            if lost.any():
+                first = int(np.argmax(lost))
+                raise EncodeError(
+                    "A float64 does not fit into a list, which holds float32, without loss.",
+                    row=self._row_of(first, offsets),
+                    found=flat[first],
+                    advice="Declare the feature without storage='list'; its bytes are then stored.",
+                )
+            return narrow
         if self.dtype.name == "uint64":
             return cast(flat, _INT64, lambda n: self._row_of(n, offsets))
         return flat.astype(np.int64, copy=False)

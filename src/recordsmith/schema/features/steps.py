@@ -13,6 +13,7 @@ import numpy.typing as npt
 from recordsmith.columns import ByteColumn, Ragged
 from recordsmith.columns.offset_column import offsets_of
 from recordsmith.errors import EncodeError, SchemaError
+from recordsmith.schema.features.audio import Audio
 from recordsmith.schema.features.constraints import Violation
 from recordsmith.schema.features.feature import Feature
 from recordsmith.schema.features.image import Image
@@ -26,9 +27,9 @@ from recordsmith.schema.input.foreign_values import plain_value
 if TYPE_CHECKING:
     from recordsmith.schema.plan import Bools, ColumnParts, Int64s, Parts, PlanColumn
 
-__all__ = ["Steps"]
+__all__ = ["Steps", "name_step", "steps_of"]
 
-_TYPES: dict[str, type[Feature]] = {kind.type_name: kind for kind in (Scalar, Tensor, Label, Text, Bytes, Image)}
+_TYPES: dict[str, type[Feature]] = {kind.type_name: kind for kind in (Scalar, Tensor, Label, Text, Bytes, Image, Audio)}
 
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
@@ -36,7 +37,7 @@ class Steps(Feature):
     """A variable number of steps, each with a value of another feature type.
 
     Args:
-        feature: the type of one step: a Scalar, Tensor, Label, Text, Bytes or Image.
+        feature: the type of one step: a Scalar, Tensor, Label, Text, Bytes, Image or Audio.
         optional: records may lack the whole list; absent rows are read as None.
         description: a sentence for readers of the schema.
 
@@ -92,7 +93,7 @@ class Steps(Feature):
 
     def column_to_parts(self, values: Any, rows: int | None = None, *, cast: bool = False) -> tuple[ColumnParts, ...]:
         """Return what the core writes for a column of lists of steps; each entry ends with the step offsets."""
-        steps, step_offsets, present = _steps_of(values)
+        steps, step_offsets, present = steps_of(values)
         check_rows(len(step_offsets) - 1, rows)
         present = check_presence(present, optional=self.optional)
         try:
@@ -100,7 +101,7 @@ class Steps(Feature):
         except EncodeError as error:
             step = error.row or 0  # without one, all steps are wrong alike
             error.row = int(np.searchsorted(step_offsets, step, side="right")) - 1
-            _name_step(error, step - int(step_offsets[error.row]))
+            name_step(error, step - int(step_offsets[error.row]))
             raise
         return tuple((part[0], part[1], present, step_offsets) for part in parts)
 
@@ -121,7 +122,7 @@ class Steps(Feature):
             try:
                 canonical.append(self.feature.value_to_canonical(step, cast=cast))
             except EncodeError as error:
-                _name_step(error, number)
+                name_step(error, number)
                 raise
         return canonical
 
@@ -141,14 +142,15 @@ class Steps(Feature):
         return _TYPES[str(value["type"])].from_json({key: entry for key, entry in value.items() if key != "type"})
 
 
-def _name_step(error: EncodeError, step: int) -> None:
+def name_step(error: EncodeError, step: int) -> None:
+    """Say in an error which step it is about."""
     error.problem = f"Step {step}: {error.problem}"
     if error.found == "None":
         error.problem = f"Step {step} has no value."
         error.advice = "A row cannot have gaps: fill in a value, or leave out the step."
 
 
-def _steps_of(values: Any) -> tuple[Any, Int64s, Bools | None]:
+def steps_of(values: Any) -> tuple[Any, Int64s, Bools | None]:
     """Return a column of lists of steps as one column of all steps, their offsets by record, and what is present."""
     given, present = understand_column(values)
     whole = present is None or bool(present.all())

@@ -40,7 +40,8 @@ class Scalar(NumericFeature):
         finite: NaN and infinity are an error.
         optional: records may lack it; the column is then a masked array.
         default: the value for records without it.
-        storage: "list" or "bytes"; None means a list for float32 and int64, and bytes for other dtypes.
+        storage: "list" or "bytes"; None means a list for float32 and int64, and bytes for other dtypes. "zlib" (bytes,
+            compressed) and "bfloat16" (half of the bytes of each float32) are how TensorFlow Datasets stores some.
         description: a sentence for readers of the schema.
 
     >>> Scalar("float32", min=0, max=1, default=0.5)
@@ -90,7 +91,7 @@ class Tensor(NumericFeature):
         optional: records may lack it; the column is then a masked array, or a Ragged with absent rows.
         default: the value for records without it.
         storage: "list" or "bytes"; None means a list for float32 and int64 unless several dimensions vary, and bytes
-            otherwise.
+            otherwise. "zlib" and "bfloat16" are as for a Scalar.
         description: a sentence for readers of the schema.
 
     >>> Tensor("float32", (None, 4), max_length=100)
@@ -164,7 +165,7 @@ class Tensor(NumericFeature):
         if not self.several_free:
             return super().assemble(parts)
         shapes, _, present, _ = parts[0]
-        values, stored_offsets, values_present, _ = parts[1]
+        values, stored_offsets, values_present, _ = self._unpacked(parts[1])
         flat, offsets = self._restored_free(values, cast("Int64s", stored_offsets))
         fixed = np.array([-1 if size is None else size for size in self.shape])
         fits = ((shapes >= 0) & ((shapes == fixed) | (fixed < 0))).all(axis=1)
@@ -208,7 +209,10 @@ class Tensor(NumericFeature):
         if not self.several_free:
             return super()._canonical(value, cast=cast)
         shapes, values = self.column_to_parts([value], 1, cast=cast)
-        return shapes[0][0], values[0].tobytes() if self.stored_as == "bytes" else values[0]
+        stored = values[0]
+        if isinstance(stored, list):
+            return shapes[0][0], stored[0]
+        return shapes[0][0], stored.tobytes() if self.stored_as == "bytes" else stored
 
     def _free_violations(self, flat: Array, offsets: Int64s, present: Bools | None) -> list[Violation]:
         found = super()._free_violations(flat, offsets, present)

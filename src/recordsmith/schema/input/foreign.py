@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from recordsmith.columns import ByteColumn, Ragged
+from recordsmith.columns.arrow_extensions import without_extension
 from recordsmith.columns.offset_column import offsets_of
 from recordsmith.errors import EncodeError, list_names
 
@@ -145,8 +146,7 @@ def _in_one_piece(array: Any, pyarrow: Any) -> Any:
 def _simplified(array: Any, pyarrow: Any) -> Any:
     """Turn the layouts that only differ in how they are kept into the plain ones."""
     types = pyarrow.types
-    if isinstance(array, pyarrow.ExtensionArray):
-        array = array.storage
+    array = without_extension(array)
     if types.is_dictionary(array.type):
         array = array.dictionary_decode()
     if str(array.type) in ("string_view", "binary_view"):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import PurePath
 from typing import Any
 
 import numpy as np
@@ -12,9 +11,8 @@ from recordsmith.columns import ByteColumn
 from recordsmith.errors import EncodeError, advise
 from recordsmith.images import ImageError, encode_image
 from recordsmith.schema.input.casting import describe_value
-from recordsmith.schema.input.conversion import is_missing, understand_column
+from recordsmith.schema.input.encoded_input import NOT_ENCODED, encoded_rows, stored_bytes
 from recordsmith.schema.input.foreign import comes_from
-from recordsmith.schema.input.foreign_values import plain_values
 
 __all__ = ["encoded_images"]
 
@@ -36,31 +34,25 @@ _MODE_OF_CHANNELS = {1: "L", 3: "RGB", 4: "RGBA"}
 _FREE_MODE = {"1": "L", "L": "L", "P": "RGB", "RGB": "RGB", "CMYK": "RGB", "YCbCr": "RGB", "HSV": "RGB", "LAB": "RGB"}
 
 
-def encoded_images(values: Any, *, shape: Shape, encoding: str | None, cast: bool) -> list[Any] | ByteColumn:
+def encoded_images(
+    values: Any, *, shape: Shape, encoding: str | None, cast: bool, floats: bool = False
+) -> list[Any] | ByteColumn:
     """Return a column of images as encoded bytes, with None for absent rows; bytes are not looked at."""
-    given, present = understand_column(values)
-    if isinstance(given, ByteColumn):
-        if given.text and len(given):
-            raise _not_an_image(given[0], 0)
-        return given
-    rows = list(given)
-    rows = plain_values(rows, set(map(type, rows)))
-    if present is not None:
-        rows = [row if there else None for row, there in zip(rows, present.tolist(), strict=True)]
-    if all(type(row) is bytes for row in rows):
-        return rows
-    return [_encoded(row, number, shape, encoding, cast=cast) for number, row in enumerate(rows)]
+    if floats:  # their bytes are the four channels of a PNG
+        shape = (*shape[:2], 4)
+
+    def encode(value: Any, row: int) -> Any:
+        return _encoded(_float_channels(value) if floats else value, row, shape, encoding, cast=cast)
+
+    return encoded_rows(values, encode, _not_an_image)
 
 
 def _encoded(value: Any, row: int, shape: Shape, encoding: str | None, *, cast: bool) -> Any:
-    if isinstance(value, (bytes, bytearray)) or is_missing(value):
-        return value
-    if isinstance(value, memoryview):
-        return value.tobytes()
+    stored = stored_bytes(value, row, "An image")
+    if stored is not NOT_ENCODED:
+        return stored
     if isinstance(value, np.ndarray) and value.ndim == 0 and isinstance(value.item(), bytes):
         return value.item()
-    if isinstance(value, PurePath):
-        return _read(value, row)
     if comes_from(value, "PIL") and hasattr(value, "mode"):
         pixels = _pil_pixels(value, row, shape[2], cast=cast)
     elif hasattr(value, "__array__") and not isinstance(value, np.generic):
@@ -80,18 +72,10 @@ def _encoded(value: Any, row: int, shape: Shape, encoding: str | None, *, cast: 
         ) from None
 
 
-def _read(path: PurePath, row: int) -> bytes:
-    try:
-        with open(path, "rb") as file:
-            return file.read()
-    except OSError as error:
-        raise EncodeError(
-            "An image file cannot be read.",
-            row=row,
-            found=f"{path}: {error.strerror or error}",
-            expected="a file that can be read",
-            advice="Correct the path, or leave the row out.",
-        ) from None
+def _float_channels(value: Any) -> Any:
+    if not isinstance(value, np.ndarray) or value.dtype != np.float32 or value.ndim not in (2, 3):
+        return value
+    return np.ascontiguousarray(value).view(np.uint8).reshape(*value.shape[:2], -1)
 
 
 def _pil_pixels(image: Any, row: int, channels: int | None, *, cast: bool) -> Array:

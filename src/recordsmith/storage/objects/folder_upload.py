@@ -12,7 +12,7 @@ import json
 import os
 import secrets
 import threading
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
@@ -21,14 +21,33 @@ from recordsmith.storage.atomic_file import write_text_atomically
 from recordsmith.storage.json_descriptions import read_json_object
 from recordsmith.storage.objects.interruptible import interruptible_in_order
 from recordsmith.storage.objects.object_folder import ConditionFailedError, ObjectFacts, ObjectFolder
-from recordsmith.storage.objects.versions import PUBLISHED_NAME, Published, PublishedFile
+from recordsmith.storage.objects.versions import (
+    PUBLISHED_NAME,
+    Published,
+    PublishedFile,
+    new_version,
+    read_published,
+)
 
-__all__ = ["FolderUpload", "check_conditional", "upload_verified", "verify"]
+__all__ = [
+    "FolderUpload",
+    "OtherBytesError",
+    "check_conditional",
+    "obeys_conditions",
+    "remove_version",
+    "upload_verified",
+    "verified_blocks",
+    "verify",
+]
 
 _FILES_AT_ONCE = 2
 _PROBE = ".conditional-write"
 
 OnBytes = Callable[[int], None]
+
+
+class OtherBytesError(RecordsmithError):
+    """An object is not the file that was uploaded."""
 
 
 @dataclass(frozen=True)
@@ -84,12 +103,12 @@ class FolderUpload:
             self.clean_up()
             noted = None
         if noted is not None and not resume:
-            self._remove(noted.version)
+            remove_version(self._folder, noted.version)
             noted = None
         seen = None if now is None else now.etag
         replaces = () if now is None else tuple(name for name in (now.folder, now.replaced) if name)
         if noted is None:
-            self._note = _Note(f"version-{secrets.token_hex(8)}", seen if replacing else None, replaces)
+            self._note = _Note(new_version(), seen if replacing else None, replaces)
         else:
             self._folder.abort_uploads(f"{noted.version}/")
             self._note = replace(noted, seen=seen, replaces=replaces) if replacing else noted
@@ -97,6 +116,20 @@ class FolderUpload:
         probe = f"{self._noted().version}/{_PROBE}"
         self.is_conditional = check_conditional(self._folder, probe, allow_race=self._allow_race)
         return False
+
+    def continue_version(self, version: str, now: Published | None, *, replacing: bool, is_conditional: bool) -> None:
+        """Put a version in force that other machines write to as well.
+
+        Args:
+            version: its folder.
+            now: what is in force.
+            replacing: what is in force may be replaced.
+            is_conditional: it is known that the store has conditional writes; otherwise that is tried.
+        """
+        replaces = () if now is None else tuple({now.folder, now.replaced} - {"", version})
+        self._note = _Note(version, now.etag if replacing and now is not None else None, replaces)
+        probe = f"{version}/{_PROBE}-{secrets.token_hex(4)}"  # others may do the same
+        self.is_conditional = is_conditional or check_conditional(self._folder, probe, allow_race=self._allow_race)
 
     def send(self, files: Mapping[str, str], carried: Iterable[str], before: Published, advance: OnBytes) -> Published:
         """Upload files, given with their paths, and copy others from the version that is in force; return all."""
@@ -135,7 +168,11 @@ class FolderUpload:
         try:
             self._folder.put(PUBLISHED_NAME, published.to_bytes(), create=create, etag=etag)
         except ConditionFailedError:
-            self._remove(note.version)
+            now = read_published(self._folder)
+            if now is not None and now.folder == note.version:  # another machine of the same run was first
+                self.clean_up()
+                return
+            remove_version(self._folder, note.version)
             raise RecordsmithError(
                 "Another run has written to this output in the meantime. What it has written is kept.",
                 path=self._folder.shown(),
@@ -146,13 +183,13 @@ class FolderUpload:
     def clean_up(self) -> None:
         """Remove the versions that are replaced. The note stays: it tells a later run that this one was finished."""
         for version in () if self._note is None else self._note.replaces:
-            self._remove(version)
+            remove_version(self._folder, version)
 
     def give_up(self) -> None:
         """Remove what was uploaded, as far as that succeeds."""
         if self._note is not None:
             with contextlib.suppress(RecordsmithError, OSError):
-                self._remove(self._note.version)
+                remove_version(self._folder, self._note.version)
             self._note = None
             with contextlib.suppress(FileNotFoundError):
                 os.remove(self._path)
@@ -165,10 +202,6 @@ class FolderUpload:
         except FileNotFoundError:
             return False
         return (facts.size, facts.etag) == (size, etag)
-
-    def _remove(self, version: str) -> None:
-        self._folder.abort_uploads(f"{version}/")
-        self._folder.delete([facts.key for facts in self._folder.walk(version)])
 
     def _done(self, name: str, etag: str | None) -> None:
         with self._lock:
@@ -201,11 +234,18 @@ def upload_verified(folder: ObjectFolder, key: str, path: str, facts: PublishedF
 
 def verify(folder: ObjectFolder, key: str, facts: PublishedFile, etag: str | None) -> None:
     """Read an object back by ranges, and raise unless it is the file that was uploaded."""
+    for _ in verified_blocks(folder, key, facts, etag):
+        pass
+
+
+def verified_blocks(folder: ObjectFolder, key: str, facts: PublishedFile, etag: str | None) -> Iterator[memoryview]:
+    """Give the bytes of an object, and raise at the end unless they are those of the file that was uploaded."""
     digest = hashlib.sha256()
     for block in folder.stream(key, facts=ObjectFacts(key, facts.bytes, etag), at_once=4):
         digest.update(block)
+        yield block
     if digest.hexdigest() != facts.sha256:
-        raise RecordsmithError(
+        raise OtherBytesError(
             "The remote storage returns other bytes than were uploaded.",
             path=folder.shown(key),
             found=f"sha256 {digest.hexdigest()}",
@@ -222,7 +262,7 @@ def check_conditional(folder: ObjectFolder, probe: str, *, allow_race: bool) -> 
         probe: the name of an object for a trial: some servers ignore the condition, and answer that all is well.
         allow_race: whether a store without conditional writes is accepted.
     """
-    if folder.has_conditional_put and _obeys(folder, probe):
+    if obeys_conditions(folder, probe):
         return True
     if not allow_race:
         raise RecordsmithError(
@@ -233,7 +273,16 @@ def check_conditional(folder: ObjectFolder, probe: str, *, allow_race: bool) -> 
     return False
 
 
-def _obeys(folder: ObjectFolder, probe: str) -> bool:
+def remove_version(folder: ObjectFolder, version: str) -> None:
+    """Remove a version, and what is left of unfinished uploads to it."""
+    folder.abort_uploads(f"{version}/")
+    folder.delete([facts.key for facts in folder.walk(version)])
+
+
+def obeys_conditions(folder: ObjectFolder, probe: str) -> bool:
+    """Try whether a store creates an object only if there is none; `probe` is the name of an object for that."""
+    if not folder.has_conditional_put:
+        return False
     try:
         folder.put(probe, b"first")
         folder.put(probe, b"second", create=True)

@@ -69,12 +69,12 @@ class FsspecFolder(ObjectFolder):
 
     # --- writing ---
 
-    def put(self, key: str, data: bytes, *, create: bool = False, etag: str | None = None) -> str | None:
+    def put(self, key: str, data: bytes | memoryview, *, create: bool = False, etag: str | None = None) -> str | None:
         if create or etag is not None:
             raise self._unconditional(key)
         with self._explained(key):
             self._with_folders(key)
-            self._storage[0].pipe_file(self._path(key), data)
+            self._storage[0].pipe_file(self._path(key), bytes(data))
         return self.head(key).etag
 
     def upload(self, key: str, path: str, *, advance: Callable[[int], None] | None = None) -> str | None:

@@ -106,7 +106,7 @@ class ObjectFolder(abc.ABC):
     # --- writing ---
 
     @abc.abstractmethod
-    def put(self, key: str, data: bytes, *, create: bool = False, etag: str | None = None) -> str | None:
+    def put(self, key: str, data: bytes | memoryview, *, create: bool = False, etag: str | None = None) -> str | None:
         """Write a small object as a whole, and return its ETag.
 
         Args:

@@ -109,7 +109,7 @@ class ObstoreFolder(ObjectFolder):
 
     # --- writing ---
 
-    def put(self, key: str, data: bytes, *, create: bool = False, etag: str | None = None) -> str | None:
+    def put(self, key: str, data: bytes | memoryview, *, create: bool = False, etag: str | None = None) -> str | None:
         mode: Any = "create" if create else {"e_tag": etag} if etag is not None else "overwrite"
 
         left = _SAME_AGAIN

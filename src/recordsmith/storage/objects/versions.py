@@ -22,6 +22,7 @@ import hashlib
 import json
 import os
 import re
+import secrets
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -30,7 +31,7 @@ from recordsmith.storage.objects.addresses import child_url
 from recordsmith.storage.objects.object_folder import ObjectFolder
 from recordsmith.storage.publication.switch import is_plain
 
-__all__ = ["PUBLISHED_NAME", "Published", "PublishedFile", "read_published"]
+__all__ = ["PUBLISHED_NAME", "Published", "PublishedFile", "is_version", "new_version", "read_published"]
 
 PUBLISHED_NAME = "recordsmith.json"
 _VERSION_NAME = re.compile(r"version-[0-9a-f]{16}")
@@ -80,6 +81,20 @@ class Published:
         return (json.dumps({**self.document, "published": published}, indent=1) + "\n").encode()
 
 
+def new_version() -> str:
+    """Return a name for the folder of a new version."""
+    return f"version-{secrets.token_hex(8)}"
+
+
+def is_version(name: str) -> bool:
+    """Say whether a name is that of a version.
+
+    >>> is_version(new_version()), is_version("../version-0")
+    (True, False)
+    """
+    return _VERSION_NAME.fullmatch(name) is not None
+
+
 def read_published(folder: ObjectFolder) -> Published | None:
     """Read recordsmith.json of a remote folder; None if there is none."""
     try:
@@ -94,7 +109,7 @@ def read_published(folder: ObjectFolder) -> Published | None:
         files = {name: PublishedFile(one["bytes"], one["sha256"]) for name, one in published["files"].items()}
         place, replaced = published["folder"], published.get("replaced", "")
         sound = all(map(is_plain, files)) and all(map(_is_sound, files.values()))
-        sound = sound and all(map(_VERSION_NAME.fullmatch, filter(None, (place, replaced or place))))
+        sound = sound and all(map(is_version, filter(None, (place, replaced or place))))
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         sound = False
     if not sound:

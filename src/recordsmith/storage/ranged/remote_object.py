@@ -8,7 +8,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TypeVar
 
 from recordsmith.storage.objects import ObjectFolder, child_url
 from recordsmith.storage.ranged.block_cache import BLOCK, BlockCache, shared_cache
@@ -24,6 +24,7 @@ _BLOCKS_PER_REQUEST = 4
 _FIRST_AHEAD, _MOST_AHEAD = 4, 48  # blocks that are fetched before a reader in order asks for them
 _READERS = 16  # that may read one object in order at the same time
 
+T = TypeVar("T")
 Range = tuple[int, int]
 # A block of an object, or a range of it: (name, number) or (name, begin, end).
 Key = tuple[Any, ...]
@@ -102,9 +103,9 @@ def version_of(etag: str, size: int) -> int:
     return int.from_bytes(hashlib.sha256(f"{etag}\n{size}".encode()).digest()[:8], "little")
 
 
-def in_background(work: Callable[[], None]) -> None:
+def in_background(work: Callable[[], T]) -> Future[T]:
     """Do something on a thread that makes requests, when none is waited for."""
-    _arrived.threads.submit(work, urgent=False)
+    return _arrived.threads.submit(work, urgent=False)
 
 
 def waits() -> int:
@@ -209,6 +210,10 @@ class RemoteObject:
         pieces = sorted(self.fetch([(begin, end)]), key=lambda piece: piece[0])
         first = pieces[0][0]
         return b"".join(data for _, data in pieces)[begin - first : end - first]
+
+    def read_once(self, offset: int, size: int) -> memoryview:
+        """Return so many bytes from an offset on, by a request of their own; nothing of them is kept."""
+        return self._get(offset, offset + size)
 
     def cache(self) -> BlockCache:
         """Return the cache that blocks of this object are kept in."""

@@ -23,6 +23,7 @@ _COLOURS = {
     "Text": "green",
     "Bytes": "magenta",
     "Image": "magenta",
+    "Audio": "magenta",
     "Packed": "magenta",
     "Steps": "yellow",
 }

@@ -66,7 +66,7 @@ def _type(feature: Feature) -> str:
         return f"steps of {_type(feature.feature)}"
     if isinstance(feature, Sparse):
         return f"sparse {feature.dtype}"
-    return str(feature.dtype) if isinstance(feature, (Scalar, Tensor)) else feature.type_name
+    return str(feature.dtype) if type(feature) in (Scalar, Tensor) else feature.type_name
 
 
 def _shape(feature: Feature) -> str:

@@ -3,7 +3,22 @@
 from __future__ import annotations
 
 from recordsmith.query.overview import FeatureOverview
-from recordsmith.schema import Feature, Image, Label, Packed, Scalar, Sparse, Steps, Tensor
+from recordsmith.schema import (
+    Boxes,
+    Feature,
+    Image,
+    Label,
+    Labels,
+    Mask,
+    Packed,
+    Points,
+    Scalar,
+    Sequence,
+    Sparse,
+    Steps,
+    Tensor,
+)
+from recordsmith.schema.features.geometry import SplitTensor
 
 __all__ = ["shape_text", "type_text"]
 
@@ -27,10 +42,16 @@ def type_text(overview: FeatureOverview) -> str:
     match _inner(overview.feature):
         case None:
             return " or ".join(_STORED_AS[kind] for kind in overview.kinds) or "nothing"
+        case Labels() as feature:
+            return f"labels of {feature.size:,}"
+        case Boxes() | Points() as feature:
+            return feature.type_name
         case Scalar() | Tensor() as feature:
             return feature.dtype.name
         case Label() as feature:
             return f"label of {feature.size:,}"
+        case Mask():
+            return "mask"
         case Image() as feature:
             return f"{feature.encoding} image" if feature.encoding else "image"
         case Sparse() as feature:
@@ -50,6 +71,8 @@ def shape_text(overview: FeatureOverview) -> str:
     '(steps,)'
     >>> shape_text(FeatureOverview("x", Image(width=640), declared=True))
     '(?, 640, 3)'
+    >>> shape_text(FeatureOverview("x", Boxes(), declared=True, counts=(0, 3)))
+    '(0..3, 4)'
     >>> shape_text(FeatureOverview("x", Sparse("float32", 100), declared=True))
     '(100,)'
     >>> shape_text(FeatureOverview("x", Packed({"pixels": ("uint8", (8, 8)), "label": ("int64", ())}), declared=True))
@@ -63,9 +86,11 @@ def shape_text(overview: FeatureOverview) -> str:
     for size in sizes:
         unit *= size or 1
     # Sizes that are in the header of each image, or in a stored shape, do not follow from the number of values.
-    in_data = isinstance(feature, Image) or sizes.count(None) > 1
+    in_data = isinstance(feature, Image) or sizes.count(None) > 1 or getattr(feature, "packing", None) is not None
     varies = "?" if in_data else _free(overview, feature, unit)
     shown = [varies if size is None else str(size) for size in sizes]
+    if isinstance(overview.feature, Sequence):
+        shown.insert(0, str(overview.feature.length or "?"))
     if overview.steps:
         shown.insert(0, "steps")
     return "scalar" if not shown else f"({shown[0]},)" if len(shown) == 1 else f"({', '.join(shown)})"
@@ -75,9 +100,13 @@ def _free(overview: FeatureOverview, feature: Feature | None, unit: int) -> str:
     low, high = overview.counts
     if isinstance(feature, (Scalar, Tensor)) and feature.stored_as == "bytes":
         (low, high), unit = overview.lengths, unit * feature.dtype.itemsize
+    if isinstance(feature, SplitTensor) and feature.split:
+        unit //= len(feature.coordinates)
     low, high = low // unit, high // unit
     return str(low) if low == high else f"{low}..{high}"
 
 
 def _inner(feature: Feature | None) -> Feature | None:
+    if isinstance(feature, Sequence):
+        return feature.leaf
     return feature.feature if isinstance(feature, Steps) else feature

@@ -90,7 +90,7 @@ def thumbnail(data: bytes, side: int) -> Media:
         cv2 = opencv()
     except MissingExtraError:
         if len(data) > _UNDECODED_BYTES:
-            raise ImageError('Showing large images needs OpenCV: pip install "recordsmith[images]"') from None
+            raise ImageError("Showing large images needs OpenCV: pip install opencv-python-headless") from None
         return Media(f"image/{header.format}", data)
     longer = max(header.height, header.width)
     reduction = 1

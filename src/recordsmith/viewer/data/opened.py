@@ -28,7 +28,7 @@ from recordsmith.dataset.stored import StoredDataset
 from recordsmith.errors import RecordsmithError, reason_of
 from recordsmith.query.overview import FeatureOverview, known_features
 from recordsmith.records.reader import RecordReader
-from recordsmith.schema import Feature, Label, Schema, Steps
+from recordsmith.schema import Feature, Label, Labels, Schema, Steps
 from recordsmith.storage.ranged.opening import file_size, is_ranged
 from recordsmith.text import Vocabulary
 from recordsmith.viewer.data.class_colours import ClassColours
@@ -175,7 +175,7 @@ class OpenedDataset:
         """The names of the classes of a feature; empty if it is not a label."""
         feature = self.types.get(name)
         feature = feature.feature if isinstance(feature, Steps) else feature
-        return feature.names if isinstance(feature, Label) else ()
+        return feature.names if isinstance(feature, (Label, Labels)) else ()
 
     def _usual_classes(self) -> Sequence[str]:
         return next((names for name in self.types if (names := self.class_names(name))), ())

@@ -20,7 +20,8 @@ from dataclasses import dataclass, replace
 from typing import Any, Self
 from urllib.parse import urlencode
 
-from recordsmith.schema import Feature, Image, Label, Scalar, Steps, Text
+from recordsmith.schema import Feature, Label, Scalar, Steps, Text
+from recordsmith.schema.features.encoded import EncodedFeature
 
 __all__ = ["ViewState", "clause_of_range", "quoted_name"]
 
@@ -164,7 +165,7 @@ def _literal(value: str, feature: Feature | None) -> str:
     inner = feature.feature if isinstance(feature, Steps) else feature
     if isinstance(inner, Label):
         return repr(value) if value in inner.names else repr(_number(value, value))
-    if inner is None or isinstance(inner, (Text, Image)) or inner.type_name == "bytes":
+    if inner is None or isinstance(inner, (Text, EncodedFeature)) or inner.type_name == "bytes":
         return repr(value)
     return repr(_number(value, value))
 

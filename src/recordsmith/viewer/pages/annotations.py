@@ -1,5 +1,6 @@
 """Finds the boxes, points and masks that belong to an image: by the schema's shapes and by the names that are usual.
 
+    the schema                    Boxes, Points, Mask and Masks
     TensorFlow Object Detection   image/object/bbox/{xmin,xmax,ymin,ymax}, .../class/text, .../class/label, .../mask
     TensorFlow Datasets           objects/bbox or bbox: (ymin, xmin, ymax, xmax) from 0 to 1
     COCO                          bbox in pixels: (x, y, width, height); keypoints: (x, y, visible) in turns
@@ -18,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from recordsmith.images import read_header
+from recordsmith.schema import Feature, Mask, Points
 from recordsmith.viewer.data.class_colours import ClassColours
 from recordsmith.wording.markup import Markup, element
 from recordsmith.wording.visible_text import clipped
@@ -27,7 +29,16 @@ __all__ = ["Overlay", "is_box_name", "is_class_name", "overlay_markup", "overlay
 _MOST_BOXES = 300
 _BOX_NAMES = ("bbox", "bboxes", "boxes", "box", "objects/bbox", "gt_boxes")
 _POINT_NAMES = ("keypoints", "keypoint", "landmarks", "points")
-_MASK_NAMES = ("mask", "masks", "segmentation_mask", "segmentation", "label_map", "semantic", "labels/mask")
+_MASK_NAMES = (
+    "segmentation/class/encoded",
+    "mask",
+    "masks",
+    "segmentation_mask",
+    "segmentation",
+    "label_map",
+    "semantic",
+    "labels/mask",
+)
 _LABEL_NAMES = (
     *("class/text", "class/label", "label", "labels", "class", "classes"),
     *("category", "category_id", "name", "names"),
@@ -64,7 +75,12 @@ class Overlay:
 
 
 def overlay_of(
-    values: Mapping[str, Any], image: str, size: tuple[int, int], names: Names, colours: ClassColours
+    values: Mapping[str, Any],
+    image: str,
+    size: tuple[int, int],
+    names: Names,
+    colours: ClassColours,
+    types: Mapping[str, Feature | None],
 ) -> Overlay:
     """Return what belongs to the image of this feature.
 
@@ -74,13 +90,14 @@ def overlay_of(
         size: its height and width.
         names: the class names of the features that are labels.
         colours: of the classes.
+        types: the types of the features.
     """
-    if _is_called(image, _MASK_NAMES):
+    if _is_called(image, _MASK_NAMES) or isinstance(types.get(image), Mask):
         return Overlay()
     used: set[str] = set()
     boxes, prefix, reading = _boxes(values, size, used)
     labels, classes = _labels(values, prefix, len(boxes), names, colours, used)
-    points = _points(values, size, used)
+    points = _declared_points(values, size, types, used) or _points(values, size, used)
     masks = _masks(values, size, used)
     return Overlay(tuple(boxes), labels, classes, tuple(points), tuple(masks), reading, frozenset(used))
 
@@ -176,6 +193,23 @@ def _points(values: Mapping[str, Any], size: tuple[int, int], used: set[str]) ->
             used.add(name)
             rows = flat.reshape(-1, each)
             return _scaled_points(rows[rows[:, 2] > 0, :2] if each == 3 else rows, width, height)
+    return []
+
+
+def _declared_points(
+    values: Mapping[str, Any], size: tuple[int, int], types: Mapping[str, Feature | None], used: set[str]
+) -> list[tuple[float, float]]:
+    """Return the points that the schema declares, y before x; those that are marked as not labelled are left out."""
+    height, width = size
+    for name, value in values.items():
+        if not isinstance(types.get(name), Points) or not isinstance(value, np.ndarray) or not value.size:
+            continue
+        points = value.reshape(-1, 2)[:, ::-1].astype(np.float64)
+        visible = next((values[one] for one in (f"{name}/visibility", f"{name}_visibility") if one in values), None)
+        if isinstance(visible, np.ndarray) and visible.size == len(points):
+            points = points[visible.reshape(-1) > 0]
+        used.add(name)
+        return _scaled_points(points, width, height)
     return []
 
 

@@ -14,8 +14,8 @@ from recordsmith.images.png import png_bytes
 from recordsmith.loader import Loader
 from recordsmith.loader.engine.row_access import row_at
 from recordsmith.loader.plan import RECORD_NUMBERS, BatchChange, Batching, Plan
-from recordsmith.loader.verbs.pack import Packed
-from recordsmith.loader.verbs.pairs import Paired
+from recordsmith.loader.verbs.batches.pack import Packed
+from recordsmith.loader.verbs.rows.pairs import Paired
 from recordsmith.viewer.data.media import Media
 from recordsmith.viewer.data.opened import OpenedDataset
 from recordsmith.viewer.pages.values import address, one_line

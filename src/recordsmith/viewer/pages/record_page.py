@@ -229,7 +229,8 @@ def _standing(value: Any, facts: FeatureFacts | None, name: str, dataset: Opened
 
 def _same(known: float | bytes, value: Any) -> bool:
     if isinstance(known, bytes):
-        return bool(known == value or (isinstance(value, str) and known == value.encode(errors="surrogateescape")))
+        stored = value.encode(errors="surrogateescape") if isinstance(value, str) else value
+        return isinstance(stored, bytes) and known == stored
     return isinstance(value, (int, float, np.number)) and bool(known == value)
 
 

@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from recordsmith.columns import SparseRow
 from recordsmith.images import ImageHeader, read_header
+from recordsmith.schema import Feature
 from recordsmith.viewer.data.class_colours import ClassColours
 from recordsmith.viewer.data.media import playable, raw_pixels, square_side
 from recordsmith.viewer.pages.annotations import Overlay, is_box_name, overlay_markup, overlay_of
@@ -138,9 +139,13 @@ class ValueRenderer:
         base: where the dataset is on the server, such as /d/0.
         names: the class names of the features that are labels.
         colours: of the classes.
+        types: the types of the features.
     """
 
-    def __init__(self, base: str, names: Names, colours: ClassColours) -> None:
+    def __init__(
+        self, base: str, names: Names, colours: ClassColours, types: Mapping[str, Feature | None] | None = None
+    ) -> None:
+        self._types = types or {}
         self._base = base
         self._colours = colours
         self._names = names
@@ -167,7 +172,7 @@ class ValueRenderer:
         header = read_header(value)
         if header is None or not header.height or not header.width:
             return None
-        overlay = overlay_of(values, name, header.upright, self._names, self._colours)
+        overlay = overlay_of(values, name, header.upright, self._names, self._colours, self._types)
         markup = self.image(number, name, header, overlay, side=side)
         return Preview(name, markup, overlay.features | {name})
 
@@ -330,7 +335,7 @@ class ValueRenderer:
     def _full_bytes(self, number: int, name: str, value: bytes, values: Mapping[str, Any]) -> Markup:
         header = read_header(value)
         if header is not None and header.height and header.width:
-            overlay = overlay_of(values, name, header.upright, self._names, self._colours)
+            overlay = overlay_of(values, name, header.upright, self._names, self._colours, self._types)
             said = f"{header.title}, {count_text(header.channels, 'channel')}, {bytes_text(len(value))}"
             said += f" · {overlay.reading}" if overlay.reading else ""
             shown = self.image(number, name, header, overlay, side=1024)

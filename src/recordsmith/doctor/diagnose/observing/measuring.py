@@ -17,6 +17,7 @@ from recordsmith.facts.value_facts import Histogram
 __all__ = ["find_leaks", "find_same_inputs", "histogram_of", "measure_columns", "rows_without_tokens"]
 
 Array = npt.NDArray[Any]
+_MOST_BOXES, _FEWEST_BOXES = 512, 8
 _FEWEST_TOKENS = 3  # of a row of ids
 _MOST_VALUES = 8_000_000  # of a column, spread over its rows
 _MOST_DISTINCT = 1001
@@ -177,12 +178,29 @@ def _measure(name: str, role: Literal["input", "target"], parts: list[Values], *
     if role == "target":
         facts |= _encoding(parts)
         facts["fractions"] = _fractions(finite)
+        facts["corners"] = _are_corners(parts)
     else:
         facts["bits_of"] = bits_of(parts)
         facts["image"] = measure_images(parts)
         facts["padding"] = _padding(parts)
         facts["without_tokens"] = sum(int(one.sum()) for one in rows_without_tokens(name, parts))
     return ColumnFacts(name, role, dtype, shape, rows, **common, **facts)
+
+
+def _are_corners(parts: list[Values]) -> bool:
+    """Whether each row is one box or several, by two corners in pixels: (x, y) and, right of and below it, (x, y).
+
+    >>> boxes = np.array([[n, 2 * n, 90 + n, 60 + 3 * n] for n in range(1, 9)])
+    >>> _are_corners([boxes]), _are_corners([boxes[:, [2, 1, 0, 3]]])
+    (True, False)
+    """
+    rows = [np.asarray(row) for part in parts for row in part][:_MOST_BOXES]
+    if any(row.dtype.kind not in "iuf" or row.ndim not in (1, 2) or row.shape[-1] != 4 for row in rows):
+        return False
+    boxes = np.concatenate([row.reshape(-1, 4) for row in rows]).astype(np.float64) if rows else np.empty((0, 4))
+    boxes = boxes[(boxes != 0).any(axis=1)]  # without padding
+    ordered = len(boxes) >= _FEWEST_BOXES and bool((boxes[:, 2:] > boxes[:, :2]).all() and (boxes >= 0).all())
+    return ordered and float(boxes.max()) > 2 and bool((boxes.std(axis=0) > 0).all())
 
 
 def rows_without_tokens(name: str, parts: list[Values]) -> list[Array]:

@@ -130,6 +130,7 @@ class ColumnFacts:
         empty_rows: rows of a one-hot target without a 1.
         several_rows: rows of zeros and ones with more than one 1.
         fractions: for a target of whole numbers, the share of values that are not whole; 0 for other targets.
+        corners: the rows of a target are boxes in pixels, each given by two corners.
         padding: for rows of ids, the share of zeros at their ends.
         image: what images look like; None where it is none.
         without_tokens: rows of ids, or of a mask, that are nothing but padding, or have no value at all.
@@ -165,6 +166,7 @@ class ColumnFacts:
     empty_rows: int = 0
     several_rows: int = 0
     fractions: float = 0.0
+    corners: bool = False
     padding: float = 0.0
     image: ImageFacts | None = None
     without_tokens: int = 0
@@ -381,6 +383,7 @@ class Observations:
         fixed: it is a list, which cannot come in another order.
         sharded: it feeds only one of several ranks' share.
         hangs: where the pipeline is that gave no batch in time; None if it did not hang.
+        time_limit: the time that it had for that, in seconds.
         workers: the workers of a DataLoader; None without one.
         source: a file that it reads, where something is wrong with what arrives.
         mirrored: images that are mirrored without their masks or boxes; None where none is.
@@ -411,6 +414,7 @@ class Observations:
     model: ModelFacts | None = None
     signal: SignalFacts | None = None
     hangs: str | None = None
+    time_limit: float = 60
     workers: WorkerFacts | None = None
     source: SourceFacts | None = None
     mirrored: MirrorFacts | None = None

@@ -123,7 +123,8 @@ def _sample(
     try:
         batches = thread.call(begin)
         following = partial(next, batches, _END)
-        while len(found) < limit and time.perf_counter() - begun < seconds:
+        # The first batch is always waited for: without one, nothing can be said.
+        while len(found) < limit and (not found or time.perf_counter() - begun < seconds):
             progress(len(found), limit)
             asked = time.perf_counter()
             given = thread.call(following)

@@ -9,7 +9,7 @@ from typing import Any
 from recordsmith.doctor.diagnose.pipelines.pipeline import Pipeline
 from recordsmith.errors import PipelineError
 from recordsmith.loader import Loader
-from recordsmith.loader.verbs.pairs import Paired
+from recordsmith.loader.verbs.rows.pairs import Paired
 
 __all__ = ["RecordsmithLoader"]
 

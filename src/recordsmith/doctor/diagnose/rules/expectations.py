@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from recordsmith.doctor.diagnose.observing.observations import Observations
-from recordsmith.doctor.diagnose.rules.wording import at, begin
+from recordsmith.doctor.diagnose.rules.wording import at, begin, shape_text
 from recordsmith.rules import Finding, Severity, rule
 
 __all__ = ["EXPECTATION_RULES"]
@@ -216,6 +216,35 @@ def image_mirrored_alone(observed: Observations) -> Iterator[Finding]:
     )
 
 
+@rule("T103", "boxes-beyond-image", Severity.WARNING)
+def boxes_beyond_image(observed: Observations) -> Iterator[Finding]:
+    """Boxes lie outside of their images: the images were resized, and the boxes were not.
+
+    Why it matters:
+        The boxes name places that the model never sees. It learns the size of the original images at best.
+
+    Example:
+        Images resized from 1920 x 1080 to 416 x 416, with boxes that reach to x = 1900.
+
+    Fix:
+        Multiply the boxes by the same factors as the image: `boxes * [416 / width, 416 / height] * 2`; or store them as
+        shares of the image.
+    """
+    images = [one for one in observed.inputs if one.image is not None and None not in one.shape]
+    for target in observed.targets:
+        if len(images) != 1 or not target.corners or target.max is None:
+            continue
+        sides = [side for side in images[0].shape if side is not None]
+        longest = max(sides)
+        if target.max > 1.1 * longest:
+            yield boxes_beyond_image.finding(
+                f"{begin(target)} has boxes that reach to {target.max:,.0f}, and the images are "
+                f"{shape_text(images[0].shape)}: they lie outside of their images.",
+                location=at(target),
+                advice="Scale the boxes by the same factors as the images.",
+            )
+
+
 @rule("T071", "metric-of-scores", Severity.WARNING)
 def metric_of_scores(observed: Observations) -> Iterator[Finding]:
     """A metric compares raw scores with 0.5, where it expects probabilities.
@@ -250,5 +279,6 @@ EXPECTATION_RULES = (
     output_cannot_reach_target,
     target_not_scaled,
     image_mirrored_alone,
+    boxes_beyond_image,
     metric_of_scores,
 )

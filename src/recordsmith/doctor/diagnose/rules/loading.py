@@ -11,6 +11,7 @@ from recordsmith.wording.numbers import count_text
 
 __all__ = ["LOADING_RULES"]
 
+_SHORT = 2  # seconds in which a pipeline that is not slow may give no batch
 _GLOBAL = {"numpy": "numpy's random numbers", "random": "Python's random numbers"}
 
 
@@ -32,7 +33,7 @@ def pipeline_hangs(observed: Observations) -> Iterator[Finding]:
         Look at the named line. If it waits for another thread or process, give it a timeout. If the pipeline is only
         slow, give the diagnosis more time: `time_limit=300`.
     """
-    if observed.hangs is None:
+    if observed.hangs is None or _saw_nothing(observed):
         return
     workers = observed.workers.count if observed.workers is not None else 0
     where = f" It is at {observed.hangs}." if observed.hangs else " It waits inside a library."
@@ -42,6 +43,32 @@ def pipeline_hangs(observed: Observations) -> Iterator[Finding]:
         f"{first} within the time limit: the pipeline hangs, or is extremely slow.{where}",
         advice="Set num_workers=0 to see the line at which a worker waits." if workers and not observed.hangs else "",
     )
+
+
+def _saw_nothing(observed: Observations) -> bool:
+    """The time was too short to say that a pipeline without a batch hangs."""
+    drawn = any(epoch.batches for epoch in observed.epochs)
+    return observed.hangs is not None and observed.time_limit < _SHORT and not drawn
+
+
+@rule("T102", "nothing-seen", Severity.WARNING)
+def nothing_seen(observed: Observations) -> Iterator[Finding]:
+    """The time limit is so short that no batch arrived: nothing was looked at.
+
+    Why it matters:
+        A report without findings would look like one of a healthy pipeline.
+
+    Example:
+        `rs.diagnose(train, time_limit=0.1)`: opening the files alone takes longer.
+
+    Fix:
+        Give it more time; without `time_limit`, it takes up to a minute.
+    """
+    if _saw_nothing(observed):
+        yield nothing_seen.finding(
+            f"No batch arrived within the time limit of {observed.time_limit:g} seconds: nothing was looked at.",
+            advice="Give it more time: time_limit=60.",
+        )
 
 
 @rule("T048", "fed-same-random-numbers", Severity.WARNING)
@@ -238,6 +265,7 @@ def stored_rows_change(observed: Observations) -> Iterator[Finding]:
 LOADING_RULES = (
     stored_rows_change,
     pipeline_hangs,
+    nothing_seen,
     workers_draw_alike,
     set_epoch_needed,
     whole_dataset_fed,

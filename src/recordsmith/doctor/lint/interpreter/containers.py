@@ -90,7 +90,7 @@ def table_method(table: Table, name: str, arguments: Arguments, *, certain: bool
     key = given[0] if given else None
     if not isinstance(key, Literal):
         table.complete &= name == "get"
-        return Unknown()
+        return Item(table, key) if name == "get" and key is not None else Unknown()
     default = given[1] if len(given) > 1 else None
     found = table.entries.get(key.value)
     if name == "setdefault" and found is None:

@@ -5,7 +5,17 @@ from __future__ import annotations
 import math
 import re
 
-from recordsmith.doctor.lint.interpreter.values import Call, Group, Item, Literal, Operation, Slice, Symbol, Value
+from recordsmith.doctor.lint.interpreter.values import (
+    Call,
+    Group,
+    Item,
+    Literal,
+    Operation,
+    Slice,
+    Symbol,
+    Unknown,
+    Value,
+)
 
 __all__ = ["dtype_named", "dtype_of", "shape_of", "size_of"]
 
@@ -39,6 +49,9 @@ _NAMES = {"float": "float64", "int": "int64", "bytes": "string", "float_": "floa
           "single": "float32", "half": "float16", "bool_": "bool", "int_": "int64", "str": "string"}  # fmt: skip
 _KNOWN = {"float16", "float32", "float64", "bfloat16", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32",
           "uint64", "bool", "string", "complex64", "complex128"}  # fmt: skip
+
+
+_IMAGES_OF_KERAS = re.compile(r"keras\.datasets\.(mnist|fashion_mnist|cifar10|cifar100)\.load_data")
 
 
 def dtype_named(value: Value | None) -> str | None:
@@ -77,6 +90,14 @@ def dtype_of(value: Value | None, depth: int = 20) -> str | None:
                 if isinstance(value.index, Literal) and value.index.value == "T"
                 else None
             )
+        match value:
+            case Item(
+                base=Item(base=Call(name="builtins.zip", args=members), index=Unknown()),
+                index=Literal(value=int() as place),
+            ):
+                return dtype_of(members[place], depth - 1) if place < len(members) else None  # of a loop over pairs
+            case Item(base=Item(base=Call(name=name)), index=Literal(value=0)) if _IMAGES_OF_KERAS.fullmatch(name):
+                return "uint8"
         if isinstance(value.base, Call) and value.base.gives is not None:
             return dtype_of(value.base.gives, depth - 1)
         return dtype_of(value.base, depth - 1) if isinstance(value.index, Slice | Literal | Group) else None

@@ -21,6 +21,8 @@ _OF_SCORES = {
     "tensorflow.nn.softmax_cross_entropy_with_logits": "categorical",
     "tensorflow.nn.sigmoid_cross_entropy_with_logits": "binary",
 }
+# Functions that a model of one's own ends with, instead of a layer.
+_ACTIVATION = re.compile(r"(?:tensorflow\.(?:nn|math)|keras\.(?:activations|ops|backend))\.(softmax|sigmoid)")
 _LOSS = re.compile(
     r"(keras\.losses\.)?(Sparse|sparse_)?((?:Categorical|categorical_)(?:Crossentropy|crossentropy))"
     r"|(keras\.losses\.)?(Binary|binary_)(?:Crossentropy|crossentropy)"
@@ -92,7 +94,12 @@ def _in_loop(call: Call, calls: list[Call]) -> Iterator[CompiledModel]:
         from_logits = False if given is None else bool(given.value) if isinstance(given, Literal) else None
         loss = _kind(call.name) if call.name.rpartition(".")[2][:1].islower() else None
     output = call.argument(1, "y_pred", "logits")
-    if loss is None or not isinstance(output, Call) or output.name != "()" or not isinstance(output.receiver, Call):
+    if loss is None or not isinstance(output, Call):
+        return
+    if _ACTIVATION.fullmatch(output.name):
+        yield CompiledModel(call, loss, from_logits, None, _output(output, None)[1], output, ())
+        return
+    if output.name != "()" or not isinstance(output.receiver, Call):
         return
     last = _last_layer(output.receiver, calls) or output.receiver
     layers = layers_of(output.receiver, calls)
@@ -139,7 +146,7 @@ def _last_layer(model: Value, calls: Iterable[Call]) -> Call | None:
             output = output.members[0]
     if isinstance(output, Call) and output.name == "()" and isinstance(output.receiver, Call):
         return output.receiver
-    return None
+    return output if isinstance(output, Call) and _ACTIVATION.fullmatch(output.name) else None
 
 
 def _added(model: Call, calls: Iterable[Call]) -> list[Value] | None:
@@ -192,6 +199,8 @@ def _output(last: Call | None, layers: tuple[Call, ...] | None) -> tuple[int | N
     """The units and the activation of the last layer; an activation that is a layer has the units of the one before."""
     if last is None:
         return None, None
+    if (function := _ACTIVATION.fullmatch(last.name)) is not None:
+        return None, function[1]
     if last.name in ("keras.layers.Softmax", "keras.layers.Activation"):
         given = last.argument(0, "activation") if last.name.endswith("Activation") else Literal("softmax")
         before = layers[-2] if layers is not None and len(layers) > 1 and layers[-1] is last else None

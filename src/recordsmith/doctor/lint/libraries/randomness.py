@@ -9,6 +9,7 @@ from recordsmith.doctor.lint.interpreter.values import Call, Choice, Group, Lite
 from recordsmith.doctor.lint.libraries.tensorflow.pipelines import Pipeline
 
 __all__ = [
+    "drawn_in",
     "draws",
     "is_random_call",
     "is_shuffled",

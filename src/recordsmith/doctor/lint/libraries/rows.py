@@ -13,7 +13,9 @@ from recordsmith.doctor.lint.interpreter.values import (
     Literal,
     Many,
     Operation,
+    Parameter,
     Slice,
+    Symbol,
     Unknown,
     Value,
     walk,
@@ -225,15 +227,26 @@ def is_alike(first: Value | None, second: Value | None, depth: int = 12) -> bool
         return first is second
     if isinstance(first, Literal) and isinstance(second, Literal):
         return bool(first.value == second.value)
+    if isinstance(first, Symbol) and isinstance(second, Symbol):
+        return first.path == second.path
+    if isinstance(first, Parameter):
+        return False  # another option, or the parameter of another call
     if isinstance(first, Call) and isinstance(second, Call) and first.name != second.name:
         return False
     if isinstance(first, Call) and _RANDOM.search(first.name):
         return False  # drawn twice
+    if isinstance(first, Item) and isinstance(second, Item) and _is_any(first) and _is_any(second):
+        return is_alike(first.base, second.base, depth - 1)
     if isinstance(first, Slice) and isinstance(second, Slice):
         return all(is_alike(getattr(first, end), getattr(second, end), depth - 1) for end in ("lower", "upper"))
     parts = [list(one.parts()) for one in (first, second)]
     same = type(first) is type(second) and len(parts[0]) == len(parts[1]) and not isinstance(first, Unknown)
     return same and all(is_alike(one, other, depth - 1) for one, other in zip(*parts, strict=True))
+
+
+def _is_any(value: Item) -> bool:
+    """It stands for any one member of a collection that a loop goes over; it is written nowhere."""
+    return value.node is None and isinstance(value.index, Unknown) and value.index.node is None
 
 
 def slice_range(cut: Slice | None) -> tuple[float, float] | None:

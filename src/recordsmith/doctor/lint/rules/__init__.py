@@ -9,6 +9,7 @@ from recordsmith.doctor.lint.rules.inference.order import PREDICTION_ORDER_RULES
 from recordsmith.doctor.lint.rules.pipeline.augmentation import AUGMENTATION_RULES
 from recordsmith.doctor.lint.rules.pipeline.batches import BATCH_RULES
 from recordsmith.doctor.lint.rules.pipeline.order import ORDER_RULES
+from recordsmith.doctor.lint.rules.pipeline.oversampling import OVERSAMPLING_RULES
 from recordsmith.doctor.lint.rules.pipeline.own_batches import OWN_BATCH_RULES
 from recordsmith.doctor.lint.rules.pipeline.own_functions import OWN_FUNCTION_RULES
 from recordsmith.doctor.lint.rules.pipeline.pairs import PAIR_RULES
@@ -16,6 +17,7 @@ from recordsmith.doctor.lint.rules.pipeline.python_randomness import PYTHON_RAND
 from recordsmith.doctor.lint.rules.pipeline.seeds import SEED_RULES
 from recordsmith.doctor.lint.rules.pipeline.speed import SPEED_RULES
 from recordsmith.doctor.lint.rules.pipeline.splitting import SPLITTING_RULES
+from recordsmith.doctor.lint.rules.pixels.channel_constants import CHANNEL_CONSTANT_RULES
 from recordsmith.doctor.lint.rules.pixels.class_maps import CLASS_MAP_RULES
 from recordsmith.doctor.lint.rules.pixels.overflow import OVERFLOW_RULES
 from recordsmith.doctor.lint.rules.pixels.reshaped import RESHAPE_RULES
@@ -28,6 +30,7 @@ from recordsmith.doctor.lint.rules.reading.missing_values import MISSING_VALUE_R
 from recordsmith.doctor.lint.rules.reading.raw_bytes import RAW_BYTES_RULES
 from recordsmith.doctor.lint.rules.reading.sparse_features import SPARSE_FEATURE_RULES
 from recordsmith.doctor.lint.rules.reading.stored_form import STORED_FORM_RULES
+from recordsmith.doctor.lint.rules.splits.choices import CHOICE_RULES
 from recordsmith.doctor.lint.rules.splits.learnt_features import LEARNT_FEATURE_RULES
 from recordsmith.doctor.lint.rules.splits.ordered import ORDERED_RULES
 from recordsmith.doctor.lint.rules.splits.overlaps import OVERLAP_RULES
@@ -73,6 +76,7 @@ RULES: RuleSet[Program] = RuleSet(
         *TARGET_RULES,
         *LISTING_RULES,
         *WRITER_RULES,
+        *OVERSAMPLING_RULES,
         *SPLITTING_RULES,
         *STORED_SIZE_RULES,
         *WRITTEN_VALUE_RULES,
@@ -82,6 +86,7 @@ RULES: RuleSet[Program] = RuleSet(
         *NAME_RULES,
         *PYTHON_RANDOMNESS_RULES,
         *SEED_RULES,
+        *CHOICE_RULES,
         *LEARNT_FEATURE_RULES,
         *ORDERED_RULES,
         *OVERLAP_RULES,
@@ -92,6 +97,7 @@ RULES: RuleSet[Program] = RuleSet(
         *STEP_RULES,
         *MEASURED_RULES,
         *SEQUENCE_RULES,
+        *CHANNEL_CONSTANT_RULES,
         *CLASS_MAP_RULES,
         *OVERFLOW_RULES,
         *RESHAPE_RULES,

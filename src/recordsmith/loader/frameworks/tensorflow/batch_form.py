@@ -16,7 +16,7 @@ from recordsmith.loader.engine.feeding import feed
 from recordsmith.loader.frameworks.tensorflow.columns import Form, ShapedRows, form_of
 from recordsmith.loader.plan import Batching, Plan
 from recordsmith.loader.skipping import Skipped
-from recordsmith.loader.verbs.padded_batch import PaddedBatching
+from recordsmith.loader.verbs.batches.padded_batch import PaddedBatching
 from recordsmith.schema import Feature, Schema, Tensor
 from recordsmith.schema.features.strings import StringFeature
 from recordsmith.schema.native import compile_plan

@@ -19,11 +19,11 @@ from recordsmith.loader.frameworks.tensorflow.graph_verbs import padded, paired,
 from recordsmith.loader.order.buffer_shuffle import BufferShuffled
 from recordsmith.loader.order.record_order import ENDLESS, AllRecords, Order, Part, Repeated, Shard, Shuffled
 from recordsmith.loader.plan import BatchChange, Batching, Plan, RowChange
-from recordsmith.loader.verbs.images import ImagesDecoded
-from recordsmith.loader.verbs.padded_batch import PaddedBatching
-from recordsmith.loader.verbs.pairs import Paired
-from recordsmith.loader.verbs.select import Selected
-from recordsmith.loader.verbs.vectorize import Vectorized
+from recordsmith.loader.verbs.batches.padded_batch import PaddedBatching
+from recordsmith.loader.verbs.rows.images import ImagesDecoded
+from recordsmith.loader.verbs.rows.pairs import Paired
+from recordsmith.loader.verbs.rows.select import Selected
+from recordsmith.loader.verbs.rows.vectorize import Vectorized
 from recordsmith.schema import Schema
 from recordsmith.schema.export.tensorflow_features import import_tensorflow
 
@@ -58,6 +58,8 @@ def in_tensorflow_graph(plan: Plan) -> Any:
     plain = tf.autograph.experimental.do_not_convert  # there is nothing to convert, and that takes time
     schema = plan.datasets[0].schema
     decoding = [change for change in plan.changes if isinstance(change, ImagesDecoded)]
+    if any(change.followers for change in decoding):
+        raise _refused("Boxes or masks that move with their image", "Use .to_tf() without graph=True.")
     image_features = {change.feature: decoded_image(change, schema[change.feature]) for change in decoding}
     encoded = Schema({name: schema[name] for name in image_features})
     others = Schema({name: feature for name, feature in schema.items() if name not in image_features})

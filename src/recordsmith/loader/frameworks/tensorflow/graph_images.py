@@ -7,7 +7,7 @@ from typing import Any
 
 from recordsmith.augment import Augmentation, Brightness, Contrast, FlipLeftRight, FlipUpDown, Saturation
 from recordsmith.errors import PipelineError
-from recordsmith.loader.verbs.images import ImagesDecoded
+from recordsmith.loader.verbs.rows.images import ImagesDecoded
 from recordsmith.schema import Feature, Image
 from recordsmith.schema.export.tensorflow_features import import_tensorflow
 

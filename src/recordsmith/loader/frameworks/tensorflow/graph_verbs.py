@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from recordsmith.errors import PipelineError
-from recordsmith.loader.verbs.padded_batch import PaddedBatching
-from recordsmith.loader.verbs.pairs import Paired, pick
+from recordsmith.loader.verbs.batches.padded_batch import PaddedBatching
+from recordsmith.loader.verbs.rows.pairs import Paired, pick
 from recordsmith.schema import Feature, Steps, Tensor
 from recordsmith.schema.export.tensorflow_features import import_tensorflow
 from recordsmith.schema.features.strings import StringFeature

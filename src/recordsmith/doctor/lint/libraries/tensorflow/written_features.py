@@ -65,6 +65,13 @@ class WrittenFeature:
         return any(isinstance(one, Call) and one.name == "tensorflow.io.serialize_tensor" for one in walk(self.single))
 
     @property
+    def tensor_dtype(self) -> str | None:
+        """Of a tensor that is written by tf.io.serialize_tensor: its dtype, where the source says it."""
+        calls = [one for one in walk(self.single) if isinstance(one, Call)]
+        made = next((one for one in calls if one.name == "tensorflow.io.serialize_tensor"), None)
+        return None if made is None else dtype_of(made.argument(0, "tensor"))
+
+    @property
     def is_encoded_image(self) -> bool:
         """It is an image file as it is on disk, or what an encoder of images made."""
         one = _unwrapped(self.single)

@@ -105,6 +105,50 @@ def _is_fixed(part: ast.Subscript, function: ast.FunctionDef) -> bool:
     return part.slice.lower is None and not _names(part) & _counters(function)
 
 
+@rule("P295", "position-set-back", Severity.ERROR)
+def position_set_back(program: Program) -> Iterator[Finding]:
+    """A generator sets its position back before every batch, so it yields the first batch again and again.
+
+    Why it matters:
+        The model memorises one batch and never sees another example. The training loss looks perfect.
+
+    Example:
+        `while True: i = 0; yield x[i:i + size], y[i:i + size]; i += size`
+
+    Fix:
+        Set the position before the loop, and back to 0 only at the end of the data.
+    """
+    for loop in program.source.nodes:
+        if not isinstance(loop, ast.While) or not isinstance(loop.test, ast.Constant):
+            continue
+        for name in _set_first(loop):
+            yields = [one for one in loop.body if isinstance(one, ast.Expr) and isinstance(one.value, ast.Yield)]
+            moved = any(
+                isinstance(one, ast.AugAssign) and isinstance(one.target, ast.Name) and one.target.id == name
+                for one in loop.body
+            )
+            sliced = any(
+                isinstance(one, ast.Subscript) and isinstance(one.slice, ast.Slice) and name in _names(one.slice.lower)
+                for one in ast.walk(loop)
+            )
+            if len(yields) == 1 and moved and sliced:
+                yield program.finding(
+                    position_set_back,
+                    loop.body[0],
+                    f"`{name}` is set back before every batch: the generator yields the same batch again and again.",
+                )
+
+
+def _set_first(loop: ast.While) -> Iterator[str]:
+    """The names that the first statements of a loop set to a constant."""
+    for statement in loop.body:
+        match statement:
+            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Constant()):
+                yield name
+            case _:
+                return
+
+
 def shuffled_without_its_partner(program: Program) -> Iterator[tuple[ast.Call, str, str]]:
     """Yield each shuffle of a list that a class keeps, where its batches pair it with a list that is not shuffled."""
     for made in program.classes:
@@ -157,4 +201,4 @@ def _indexed_alike(method: ast.FunctionDef) -> Iterator[set[str]]:
     yield from (names for names in places.values() if len(names) > 1)
 
 
-OWN_BATCH_RULES = [labels_of_first_batch]
+OWN_BATCH_RULES = [labels_of_first_batch, position_set_back]

@@ -107,4 +107,63 @@ def generator_used_up(program: Program) -> Iterator[Finding]:
                 )
 
 
-OWN_FUNCTION_RULES = [argument_ignored, generator_used_up]
+@rule("P298", "returns-in-first-turn", Severity.WARNING)
+def returns_in_first_turn(program: Program) -> Iterator[Finding]:
+    """A loop gathers examples, and the function returns at the end of the loop's first turn.
+
+    Why it matters:
+        Only the first folder, class or file is read. No error is raised, and a model that has seen a single class
+        predicts it for everything.
+
+    Example:
+        `for name in classes: paths.append(...); return paths`, where the `return` is indented too far.
+
+    Fix:
+        Move the `return` out of the loop.
+    """
+    functions = [node for node in program.source.nodes if isinstance(node, ast.FunctionDef)]
+    for function in functions:
+        for loop in function.body:
+            last = loop.body[-1] if isinstance(loop, ast.For) else None
+            if not isinstance(loop, ast.For) or not isinstance(last, ast.Return) or last.value is None:
+                continue
+            left = any(isinstance(one, ast.Continue | ast.Break) for one in ast.walk(loop))
+            given = {one.id for one in ast.walk(last.value) if isinstance(one, ast.Name)}
+            if not left and _made_empty(function, loop) & _gathered(loop) & given:
+                yield program.finding(
+                    returns_in_first_turn,
+                    last,
+                    f"`{function.name}` returns at the end of the first turn of its loop: the rest of "
+                    f"`{program.text(loop.iter)}` is never read.",
+                )
+
+
+_EMPTY = ("[]", "{}", "list()", "dict()")
+
+
+def _made_empty(function: ast.FunctionDef, loop: ast.For) -> set[str]:
+    """The names that are set to an empty list or dict before a loop."""
+    found: set[str] = set()
+    for statement in function.body[: function.body.index(loop)]:
+        match statement:
+            case ast.Assign(targets=[ast.Name(id=name)], value=value) if ast.unparse(value) in _EMPTY:
+                found.add(name)
+            case ast.Assign(targets=[ast.Tuple(elts=names)], value=ast.Tuple(elts=values)):
+                pairs = zip(names, values, strict=False)
+                found |= {ast.unparse(one) for one, value in pairs if ast.unparse(value) in _EMPTY}
+    return found
+
+
+def _gathered(loop: ast.For) -> set[str]:
+    """The lists that a loop appends to, and the dicts that it fills."""
+    found: set[str] = set()
+    for node in ast.walk(loop):
+        match node:
+            case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="append" | "extend")):
+                found.add(name)
+            case ast.Subscript(value=ast.Name(id=name), ctx=ast.Store()):
+                found.add(name)
+    return found
+
+
+OWN_FUNCTION_RULES = [returns_in_first_turn, argument_ignored, generator_used_up]

@@ -56,7 +56,7 @@ def shuffled_apart(program: Program) -> Iterator[Finding]:
         if not culprits or _same_seeds(pipeline.source.of):
             continue
         call = pipeline.source.call
-        if call is None or not _is_pairing(program, pipeline, call):
+        if call is None or not (_is_pairing(program, pipeline, call) or _share_a_shuffle(pipeline.source.of)):
             continue
         names = " and ".join(program.name_of(one) for one, _ in culprits)
         verb = "is" if len(culprits) == 1 else "are each"
@@ -236,6 +236,18 @@ def _reorders(pipeline: Pipeline) -> bool:
             return True
         if any(stage.name == "shuffle" for stage in origin.stages):
             return True
+    return False
+
+
+def _share_a_shuffle(pipelines: tuple[Pipeline, ...]) -> bool:
+    """All sides are made of one shuffled dataset, which draws a new order for each of them."""
+    ancestors = [{id(part) for part in one.ancestors()} for one in pipelines]
+    common = set.intersection(*ancestors) if ancestors else set()
+    for one in pipelines[0].ancestors() if pipelines else ():
+        if id(one) in common and one.stage is not None and one.stage.name == "shuffle":
+            kept = one.stage.call.argument(2, "reshuffle_each_iteration")
+            again = kept is None or (isinstance(kept, Literal) and kept.value is True)
+            return again and one.stage.call.argument(1, "seed") is None
     return False
 
 

@@ -1,4 +1,4 @@
-"""Rules on what must not cross the line between training and test data."""
+"""The rule on scalers and vocabularies that have seen the test data."""
 
 from __future__ import annotations
 
@@ -12,27 +12,20 @@ from recordsmith.doctor.lint.interpreter.values import (
     Group,
     Item,
     Literal,
-    Many,
-    Operation,
     Slice,
     Unknown,
     Value,
     walk,
 )
 from recordsmith.doctor.lint.libraries.fitting import model_of, split_part
-from recordsmith.doctor.lint.libraries.rows import is_alike, is_copy_of, own_statistics, rows_of
+from recordsmith.doctor.lint.libraries.rows import is_alike, is_same_part, own_statistics, rows_of
 from recordsmith.doctor.lint.program import Program
+from recordsmith.doctor.lint.rules.pipeline.oversampling import CROSS_VALIDATES, JOINS
 from recordsmith.doctor.lint.rules.torch_data.statistics import fitted_before_torch_split
 from recordsmith.rules import Finding, Severity, rule
 
 __all__ = ["SPLITTING_RULES"]
 
-_SPLITS = re.compile(r"sklearn\.model_selection\.train_test_split|\.train_test_split|\.split")
-_RESAMPLERS = re.compile(r"imblearn\.\w+.*|sklearn\.utils\.resample")
-_CROSS_VALIDATES = re.compile(r"sklearn\.model_selection\.cross_val(_score|idate|_predict)")
-_TURNS = re.compile(
-    r"cv2\.(flip|rotate|GaussianBlur|warpAffine)|numpy\.(fliplr|flipud|flip|rot90)|tensorflow\.image\.flip\w+"
-)
 _ESTIMATOR = re.compile(
     r"sklearn\.(?!preprocessing|decomposition|impute|feature)|xgboost\.|lightgbm\.|catboost\.|keras\."
 )
@@ -48,133 +41,6 @@ _FITTED = re.compile(
 )
 _TRAIN = re.compile(r"(^|_)(train|training|trn)(_|$|\d)", re.IGNORECASE)
 _TEST = re.compile(r"(^|_)(test|testing|val|valid|validation|holdout)(_|$|\d)", re.IGNORECASE)
-_JOINS = re.compile(
-    r"numpy\.(concatenate|vstack|hstack|append|r_)|pandas\.concat|builtins\.list|itertools\.chain|tensorflow\.concat"
-    r"|scipy\.sparse\.vstack|\.concatenate|\.append"
-)
-
-
-@rule("P045", "oversampled-before-split", Severity.ERROR)
-def oversampled_before_split(program: Program) -> Iterator[Finding]:
-    """Rare classes are oversampled before the data is split.
-
-    Why it matters:
-        Oversampling copies examples or interpolates between them. After a later split, copies of the same example are
-        in both the training and the test data: the model is tested on what it has memorised, and the score is too good.
-
-    Example:
-        `x, y = RandomOverSampler().fit_resample(x, y)`, then `train_test_split(x, y)`.
-
-    Fix:
-        Split first, then oversample the training part only; or use class weights.
-    """
-    split_seen = False
-    for call in program.calls:
-        if not _SPLITS.fullmatch(call.name) and not _CROSS_VALIDATES.fullmatch(call.name):
-            continue
-        split_seen |= call.name.endswith("train_test_split")
-        resampled = next((one for argument in call.args for one in walk(argument) if _is_resampling(one)), None)
-        if (
-            resampled is not None
-            and resampled.node is not None
-            and (_derives_directly(call) or _CROSS_VALIDATES.fullmatch(call.name))
-        ):
-            yield program.finding(
-                oversampled_before_split,
-                resampled.node,
-                "The data is oversampled before it is split: copies of the same example land in training and in test "
-                "data, and the score is too good to be true.",
-            )
-            return
-    if not split_seen:
-        yield from _written_copies(program)
-
-
-def _written_copies(program: Program) -> Iterator[Finding]:
-    for call in program.calls:
-        if call.name not in ("tensorflow.train.Features", ".write"):
-            continue
-        resampled = next((one for one in walk(call) if _is_resampling(one)), None)
-        if isinstance(resampled, Call):
-            yield program.finding(
-                oversampled_before_split,
-                resampled.expression,
-                "The copies that oversampling makes are written out: if these records are split later, copies of the "
-                "same example land in training and in test data.",
-                severity=Severity.INFO,
-            )
-            return
-
-
-def _is_resampling(value: Value) -> bool:
-    if isinstance(value, Group):
-        return value.grown and _holds_turned_copies(value)
-    if not isinstance(value, Call):
-        return False
-    if _JOINS.fullmatch(value.name) and _adds_copies(value):
-        return True
-    if value.name in (".fit_resample", ".fit_sample"):
-        return isinstance(value.receiver, Call) and bool(_RESAMPLERS.fullmatch(value.receiver.name))
-    if value.name == ".sample":
-        drawn = value.argument(None, "replace")
-        return isinstance(drawn, Literal) and drawn.value is True
-    if value.name == "sklearn.utils.resample":
-        drawn = value.argument(None, "replace")
-        return drawn is None or (isinstance(drawn, Literal) and drawn.value is True)
-    return False
-
-
-def _holds_turned_copies(group: Group) -> bool:
-    """A list to which every example is appended, and then the same one flipped or rotated."""
-    whole = {id(one) for one in group.members}
-    return any(
-        isinstance(one, Call) and _TURNS.fullmatch(one.name) and one.args and id(one.args[0]) in whole
-        for one in group.members
-    )
-
-
-def _adds_copies(join: Call) -> bool:
-    """`np.concatenate([x, x[y == 1]])`: all rows, and some of them again, or all, as they are or changed."""
-    first = join.argument(0)
-    axis = join.argument(1 if join.name != "numpy.append" else 2, "axis")
-    if join.name == "numpy.hstack" or (isinstance(axis, Literal) and axis.value not in (0, "index", "rows")):
-        return False
-    if isinstance(first, Operation) and first.operator == "*":  # pd.concat([df] * 5)
-        return any(isinstance(one, Literal) and isinstance(one.value, int) and one.value > 1 for one in first.operands)
-    members = list(_flat(first))
-    if join.name in (".append", "numpy.append", ".concatenate"):
-        members += [one for one in (join.receiver, *join.args[1:2]) if one is not None]
-    if any(
-        isinstance(one, Item) and isinstance(one.index, Operation) and any(one.base is other for other in members)
-        for one in members
-    ):
-        return True
-    rows = [one for one in members if isinstance(one, Call | Item | Operation | Many)]
-    same = len({id(one) for one in rows}) < len(rows)
-    return same or any(is_copy_of(one, other) for one in rows for other in rows if one is not other)
-
-
-def _flat(value: Value | None) -> Iterator[Value]:
-    if isinstance(value, Group):
-        for member in value.members:
-            yield from _flat(member)
-    elif isinstance(value, Operation) and value.operator in ("+", "*"):
-        for operand in value.operands:
-            yield from _flat(operand)
-    elif value is not None:
-        yield value
-
-
-def _derives_directly(call: Call) -> bool:
-    """It splits rows: by `train_test_split`, or by the folds of scikit-learn."""
-    of_folds = call.name == ".split" and isinstance(call.receiver, Call)
-    return call.name.endswith("train_test_split") or (
-        of_folds and _receiver(call).startswith("sklearn.model_selection.")
-    )
-
-
-def _receiver(call: Call) -> str:
-    return call.receiver.name if isinstance(call.receiver, Call) else ""
 
 
 @rule("P048", "fitted-on-test-data", Severity.WARNING)
@@ -201,11 +67,20 @@ def fitted_on_test_data(program: Program) -> Iterator[Finding]:
     yield from fitted_before_torch_split(program, fitted_on_test_data)
     yield from _stored_before(program)
     for call in program.calls:
-        if _CROSS_VALIDATES.fullmatch(call.name):
+        if CROSS_VALIDATES.fullmatch(call.name):
             yield from _selected_before(program, call)
         elif call.name.endswith("train_test_split"):
             parts = [one for argument in call.args for one in walk(argument)]
             fitted = next((one for one in parts if _is_fitting(one) or _is_fitted(one, fitted_on)), None)
+            filled = next((one for one in parts if _is_filled(one)), None)
+            if fitted is None and filled is not None and filled.node is not None:
+                yield program.finding(
+                    fitted_on_test_data,
+                    filled.node,
+                    "Missing values are filled with a mean of all rows before the data is split: it is partly a mean "
+                    "of the test rows.",
+                    severity=Severity.INFO,
+                )
             if isinstance(fitted, Call) and not _is_training_part(fitted):
                 yield program.finding(
                     fitted_on_test_data,
@@ -247,9 +122,10 @@ def _cut_afterwards(program: Program) -> Iterator[Finding]:
         cut = lower or index.upper
         if cut is None:
             continue
-        sides = seen.setdefault((id(_table_of(item.base)), _bound(cut)), set())
-        sides.add(lower is None)
-        if len(sides) == 2 and id(fitted.node) not in reported:
+        sides = [seen.setdefault((id(_table_of(item.base)), key), set()) for key in _bounds(cut)]
+        for side in sides:
+            side.add(lower is None)
+        if any(len(side) == 2 for side in sides) and id(fitted.node) not in reported:
             reported.add(id(fitted.node))
             what = f"`{_name(fitted)}` is fitted on" if isinstance(fitted, Call) else "This takes the statistics of"
             yield program.finding(
@@ -299,6 +175,7 @@ def _stored_before(program: Program) -> Iterator[Finding]:
                 continue
             reported.add(id(store.node))
             what = f"`{_name(learnt)}` is fitted on" if isinstance(learnt, Call) else "This takes the statistics of"
+            what = "Missing values are filled with a mean of" if _is_filled(learnt) else what
             yield program.finding(
                 fitted_on_test_data,
                 learnt.node or store.expression,
@@ -306,6 +183,17 @@ def _stored_before(program: Program) -> Iterator[Finding]:
                 "much.",
                 severity=_harmless(program, learnt) if isinstance(learnt, Call) else None,
             )
+
+
+def _is_filled(value: Value) -> bool:
+    """`x.fillna(x.mean())`: missing values of a table, filled with a statistic of the same table."""
+    given = value.argument(0, "value") if isinstance(value, Call) and value.name == ".fillna" else None
+    if not isinstance(given, Call) or given.name not in (".mean", ".median") or given.receiver is None:
+        return False
+    filled = value.receiver if isinstance(value, Call) else None
+    return filled is not None and (
+        is_same_part(given.receiver, filled) or rows_of(given.receiver).origin is rows_of(filled).origin
+    )
 
 
 def _table_of(value: Value) -> Value:
@@ -320,6 +208,8 @@ def _learnt_from(value: Value, table: Value) -> Value | None:
         if learnt is not None and any(part is table for part in walk(learnt, 30)):
             read = any(isinstance(part, Call) and _TABLES.fullmatch(part.name) for part in walk(table, 200))
             return learnt if read else None
+        if _is_filled(one):
+            return one if any(part is table for part in walk(one, 20)) else None
         if isinstance(one, Call) and one.name == ".fit_transform" and isinstance(one.receiver, Call) and one.args:
             of_table = any(part is table for part in walk(one.args[0], 10))
             return one if of_table and _FITTED.fullmatch(one.receiver.name) else None
@@ -354,7 +244,8 @@ def _harmless(program: Program, fitted: Call) -> Severity | None:
     names = [one.name for one in models if isinstance(one, Call) and _ESTIMATOR.match(one.name)]
     only_trees = bool(names) and all(_TREES.search(name) for name in names)
     scaled = _name(fitted).endswith("Scaler")
-    return Severity.INFO if _WORDS.search(_name(fitted)) or (scaled and only_trees) else None
+    mild = _WORDS.search(_name(fitted)) or fitted.name == ".fillna" or (scaled and only_trees)
+    return Severity.INFO if mild else None
 
 
 def _is_training_part(fitted: Call) -> bool:
@@ -363,10 +254,14 @@ def _is_training_part(fitted: Call) -> bool:
     return split_part(given) is not None
 
 
-def _bound(value: Value) -> object:
-    if isinstance(value, Literal):
-        return value.value
-    return id(value) if value.node is None else ast.unparse(value.node)
+def _bounds(value: Value) -> set[object]:
+    """What two bounds have in common that cut a table at the same row: their value, or what they begin with."""
+    node = value.node
+    while isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add | ast.Sub):
+        node = node.left  # `x[n - window:]` is cut at n too: its first rows are only looked back to
+    named = node is not None and not isinstance(node, ast.Constant)
+    found: set[object] = {ast.unparse(node)} if named and node is not None else {id(value)}
+    return found | ({value.value} if isinstance(value, Literal) else set())
 
 
 def _selected_before(program: Program, call: Call) -> Iterator[Finding]:
@@ -424,9 +319,9 @@ def _is_both(value: Value) -> bool:
                 names |= set(pipeline.all_names)
                 names |= {name for other in pipelines_in(stage.call.argument(0)) for name in other.all_names}
     node = value.node
-    if isinstance(node, ast.BinOp) or (isinstance(value, Call) and _JOINS.fullmatch(value.name) and node is not None):
+    if isinstance(node, ast.BinOp) or (isinstance(value, Call) and JOINS.fullmatch(value.name) and node is not None):
         names |= {one.id for one in ast.walk(node) if isinstance(one, ast.Name)}
     return any(_TRAIN.search(name) for name in names) and any(_TEST.search(name) for name in names)
 
 
-SPLITTING_RULES = [oversampled_before_split, fitted_on_test_data]
+SPLITTING_RULES = [fitted_on_test_data]

@@ -7,13 +7,17 @@ import re
 from collections.abc import Iterator
 
 from recordsmith.doctor.lint.edits import after_arguments
-from recordsmith.doctor.lint.interpreter.values import Call, Element, Group, Literal, Operation, walk
+from recordsmith.doctor.lint.interpreter.values import Call, Element, Group, Literal, Operation, Symbol, walk
 from recordsmith.doctor.lint.program import Program
 from recordsmith.rules import Finding, Severity, rule
 
 __all__ = ["CLASS_MAP_RULES"]
 
 _MASK = re.compile(r"(^|_)(masks?|seg|segmentation|annotations?|label_?map|trimap)(_|$|\d)|mask$", re.IGNORECASE)
+_CLASS_IMAGE = re.compile(r"(^|_)(masks?|seg|segmentation|annotations?|labels?|label_?map|gt)(_|$|\d)", re.IGNORECASE)
+_CLASSES = r"sparse_categorical|SparseCategorical|to_categorical|one_hot|num_classes|n_classes|NUM_CLASSES"
+_PLACE_OF_METHOD = 6  # of `interpolation` among the arguments of cv2.resize
+_TORCH = re.compile(r"^\s*(import|from) torch\b", re.MULTILINE)
 _SCORES = re.compile(r"logit|prob|pred|score|soft|heat", re.IGNORECASE)
 _ROUNDS = re.compile(
     r"tensorflow\.(round|math\.round|greater\w*|one_hot|(math\.)?(multiply|divide\w*|reciprocal\w*))|numpy\.(round|rint|where)|cv2\.threshold|\.round"
@@ -42,9 +46,12 @@ def class_map_interpolated(program: Program) -> Iterator[Finding]:
             continue
         if any(isinstance(one, Operation) and one.operator in ("/", "compare") for one in walk(call, 40)):
             continue
-        if id(call) in targets or _is_called_mask(call.expression):
+        if call.name == "cv2.resize" and (_TORCH.search(program.source.text) or not _has_classes(program)):
+            continue  # P123 is about PyTorch; a mask of two values may have soft edges
+        if id(call) in targets or _is_called_mask(call.expression) or _is_class_image(call):
             source = getattr(call.expression, "source", program.source)
-            edits = after_arguments(source, call.expression, 'method="nearest"')
+            nearest = "interpolation=cv2.INTER_NEAREST" if call.name == "cv2.resize" else 'method="nearest"'
+            edits = after_arguments(source, call.expression, nearest)
             yield program.finding(
                 class_map_interpolated,
                 call.expression,
@@ -55,9 +62,38 @@ def class_map_interpolated(program: Program) -> Iterator[Finding]:
             )
 
 
+def _has_classes(program: Program) -> bool:
+    """Something is said of classes: a mask of two values may have soft edges."""
+    return program.mentions(_CLASSES) or any(model.loss in ("sparse", "categorical") for model in program.models)
+
+
 def _interpolates(call: Call) -> bool:
     """It resizes by the default, which is bilinear; a method that is given was chosen."""
+    if call.name == "cv2.resize":
+        return call.argument(None, "interpolation") is None and len(call.args) < _PLACE_OF_METHOD
     return call.name == "tensorflow.image.resize" and call.argument(2, "method") is None
+
+
+def _is_class_image(call: Call) -> bool:
+    """An image file that is read as one channel, called a label or a mask, and resized by OpenCV."""
+    given = call.expression.args[0] if call.expression.args else None
+    read = call.argument(0, "src")
+    words = [one.id for one in ast.walk(given) if isinstance(one, ast.Name)] if given is not None else []
+    words += [
+        str(one.value)
+        for part in walk(read, 20)
+        if isinstance(part, Call) and part.name in ("cv2.imread", "os.path.join")
+        for one in part.args
+        if isinstance(one, Literal)
+    ]
+    grey = any(isinstance(one, Symbol) and "GRAY" in one.path for one in walk(read, 20)) or any(
+        isinstance(one, Call)
+        and one.name == "cv2.imread"
+        and isinstance(flag := one.argument(1, "flags"), Literal)
+        and flag.value in (0, -1)
+        for one in walk(read, 20)
+    )
+    return call.name == "cv2.resize" and grey and any(_CLASS_IMAGE.search(word) for word in words)
 
 
 def _is_called_mask(node: ast.Call) -> bool:

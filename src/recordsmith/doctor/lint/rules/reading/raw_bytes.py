@@ -136,10 +136,30 @@ def decode_raw_other_dtype(program: Program) -> Iterator[Finding]:
         if wanted is None or wanted == "string" or name is None:
             continue
         yield from _against_code(program, call, name, wanted)
+    yield from _parsed_otherwise(program)
     if program.data is not None:
         for call in program.calls:
             if call.name == "tensorflow.reshape":
                 yield from _against_sizes(program, call)
+
+
+def _parsed_otherwise(program: Program) -> Iterator[Finding]:
+    """`parse_tensor` with another type than `serialize_tensor` was given: it raises."""
+    for call in program.calls:
+        name = _feature_name(call.argument(0, "serialized")) if call.name == "tensorflow.io.parse_tensor" else None
+        wanted = dtype_named(call.argument(1, "out_type"))
+        if name is None or wanted is None:
+            continue
+        stored = {feature.tensor_dtype for feature in _written(program, call, name)}
+        if len(stored) == 1 and (dtype := stored.pop()) is not None and dtype != wanted:
+            yield program.finding(
+                decode_raw_other_dtype,
+                call.expression,
+                f"{name!r} is written by `serialize_tensor` as {dtype} and parsed as {wanted}: `parse_tensor` raises "
+                "an error for each record.",
+                evidence={"written": dtype, "read": wanted},
+                feature=name,
+            )
 
 
 def _against_code(program: Program, call: Call, name: str, wanted: str) -> Iterator[Finding]:
@@ -180,7 +200,7 @@ def _times(stored: int, read: int) -> str:
 
 
 def _written(program: Program, call: Call, name: str) -> list[WrittenFeature]:
-    value = call.argument(0, "input_bytes", "bytes")
+    value = call.argument(0, "input_bytes", "bytes", "serialized")
     parser = value.base if isinstance(value, Item) else None
     serialized = parser.argument(0, "serialized") if isinstance(parser, Call) else None
     names = [feature for spec in parse_specs([parser]) for feature in spec.features] if isinstance(parser, Call) else []

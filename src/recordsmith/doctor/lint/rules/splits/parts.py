@@ -60,6 +60,8 @@ def _tested_on_training_data(program: Program, uses: list[ModelUse]) -> Iterator
         node = use.call.expression.args[0] if use.call.expression.args else None
         while isinstance(node, ast.Call | ast.Attribute):
             node = node.func if isinstance(node, ast.Call) else node.value
+        if isinstance(node, ast.List | ast.Tuple) and node.elts:
+            node = node.elts[0]
         name = node.id if isinstance(node, ast.Name) else ""
         if use.role == "training" or not re.search(r"(^|_)test(ing)?(_|$)", name, re.IGNORECASE):
             continue
@@ -79,7 +81,16 @@ def _is_stored(value: Value) -> bool:
     """It was read from files, and nothing in it is drawn at random or read on from where it stopped."""
     calls = [one.name for one in walk(value, 100) if isinstance(one, Call)]
     stored = any(name in ("numpy.load", "scipy.io.loadmat") or name.startswith("pandas.read_") for name in calls)
-    return stored and not any(re.search(r"random|sample|next|shuffle|split|\.read|\.pop", name) for name in calls)
+    return stored and not any(re.search(r"random|sample|next|shuffle|_split|^\.read|\.pop", name) for name in calls)
+
+
+def _is_listed(value: Value) -> bool:
+    """It was read from a list of examples, a table or a listing of files, as a whole."""
+    calls = [one.name for one in walk(value, 200) if isinstance(one, Call)]
+    read = any(
+        name in ("builtins.open", "numpy.load", "json.load") or name.startswith("pandas.read_") for name in calls
+    )
+    return read and not any(re.search(r"random|sample|next|shuffle|_split|\.pop", name) for name in calls)
 
 
 def _shared(trained: Value, validated: Value) -> str | None:
@@ -114,10 +125,14 @@ def _same_source(trained: Pipeline, validated: Pipeline) -> str | None:
     first, second = trained.source.call, validated.source.call
     if first is None or second is None or first is second or first.name != second.name:
         return None
-    if not _READS_ALL.fullmatch(first.name) or not (first.exact and second.exact):
+    if not (first.exact and second.exact):
         return None
     if any(stage.name in _TAKES_A_PART for one in (trained, validated) for stage in one.all_stages()):
         return None
+    if not _READS_ALL.fullmatch(first.name):
+        same = all(map(is_alike, first.args, second.args)) and len(first.args) == len(second.args) == 1
+        lists = same and isinstance(first.args[0], Group) and _is_listed(first.args[0])
+        return "is made of the same lists as the training data" if lists else None
     given = [[*call.args, *(call.keywords.get(name) for name in ("split", "filenames"))] for call in (first, second)]
     known = [[one.value if isinstance(one, Literal) else None for one in side] for side in given]
     plain = all(one is None or isinstance(one, Literal) for side in given for one in side)
@@ -158,6 +173,30 @@ def trained_on_the_whole_set(program: Program) -> Iterator[Finding]:
                     evidence={"tested in line": other.call.expression.lineno},
                 )
                 break
+            if _is_of_another_split(use.inputs, other.inputs):
+                yield program.finding(
+                    trained_on_the_whole_set,
+                    use.call.expression,
+                    "The training data and the test data are parts of two different splits of the same rows: most of "
+                    "the test data has been trained on.",
+                    advice="Split the training part a second time, not the whole data.",
+                    evidence={"tested in line": other.call.expression.lineno},
+                )
+                break
+
+
+def _is_of_another_split(trained: Value, tested: Value) -> bool:
+    """The training part of one split, and the test part of another split of the same rows, drawn in another way."""
+    first, second = split_part(trained), split_part(tested)
+    if first is None or second is None or first.is_test or not second.is_test or first.split is second.split:
+        return False
+    if first.whole is not second.whole:
+        return False
+    settings = [[bound_key(one.split.argument(None, name)) for name in _DRAWN_BY] for one in (first, second)]
+    return settings[0] != settings[1] or settings[0][1] is None
+
+
+_DRAWN_BY = ("test_size", "random_state", "train_size", "stratify", "shuffle")
 
 
 def _is_fold_of(value: Value, whole: Value) -> bool:

@@ -143,8 +143,9 @@ def _masked_alone(program: Program) -> Iterator[Finding]:
 def _condition_of(value: Value) -> Operation | None:
     """The comparison by which rows were picked."""
     for one in walk(value, 60):
-        if isinstance(one, Item) and isinstance(one.index, Operation) and one.index.operator == "compare":
-            return one.index
+        for part in walk(one.index, 12) if isinstance(one, Item) and not one.attribute else ():
+            if isinstance(part, Operation) and part.operator == "compare":
+                return part
     return None
 
 
@@ -172,9 +173,10 @@ def _fields_by_index(function: ast.FunctionDef) -> list[str]:
     index, found = function.args.args[1].arg, []
     for node in ast.walk(function):
         match node:
-            case ast.Subscript(value=ast.Attribute(value=ast.Name(id="self"), attr=name), slice=ast.Name(id=used)) if (
-                used == index
-            ):
+            case ast.Subscript(
+                value=ast.Attribute(value=ast.Name(id="self"), attr=name),
+                slice=ast.Name(id=used) | ast.Tuple(elts=[ast.Name(id=used), *_]),
+            ) if used == index:
                 found.append(name)
     return list(dict.fromkeys(found))
 

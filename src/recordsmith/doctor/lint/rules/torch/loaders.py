@@ -17,7 +17,8 @@ from recordsmith.doctor.lint.interpreter.values import (
     Value,
     options_of,
 )
-from recordsmith.doctor.lint.libraries.control_flow import loops_around, root_of
+from recordsmith.doctor.lint.libraries.control_flow import enclosing, function_of, loops_around, root_of
+from recordsmith.doctor.lint.libraries.rows import is_alike
 from recordsmith.doctor.lint.libraries.tensorflow.pipelines import Pipeline
 from recordsmith.doctor.lint.libraries.torch.data import ITERABLE, base_dataset
 from recordsmith.doctor.lint.libraries.torch.modules import derives_from, losses
@@ -29,7 +30,7 @@ __all__ = ["LOADER_RULES"]
 
 _WORKER = re.compile(r"worker_info|worker_id|num_workers|split_by_worker|get_rank|\brank\b|shard")
 _GENERATORS = re.compile(r"numpy\.random\.(default_rng|RandomState|Generator)|random\.Random|torch\.Generator")
-_SETS_EPOCH = r"set_epoch|[Ll]ightning|\bTrainer\(|[Aa]ccelerat|\bFabric\(|ignite"
+_SETS_EPOCH = r"set_epoch|[Ll]ightning|[Aa]ccelerat|\bFabric\(|ignite"
 
 
 def _loaders(program: Program) -> Iterator[tuple[Pipeline, Call]]:
@@ -219,7 +220,7 @@ def epoch_never_set(program: Program) -> Iterator[Finding]:
     Fix:
         Call `sampler.set_epoch(epoch)` at the beginning of every epoch.
     """
-    if program.mentions(_SETS_EPOCH):
+    if program.mentions(_SETS_EPOCH) or program.has_foreign_trainer:
         return
     for pipeline, call in _loaders(program):
         for sampler in options_of(call.argument(3, "sampler")):
@@ -233,7 +234,17 @@ def epoch_never_set(program: Program) -> Iterator[Finding]:
                     epoch_never_set,
                     sampler.expression,
                     "`set_epoch` is never called: this DistributedSampler gives the same order in every epoch.",
+                    severity=None if _is_repeated(program, pipeline) else Severity.INFO,
                 )
+
+
+def _is_repeated(program: Program, pipeline: Pipeline) -> bool:
+    """It is gone through in a loop over epochs, or in a function that may be called again."""
+    loops = [use.node for use in program.uses if use.pipeline is pipeline and isinstance(use.node, ast.For)]
+    return any(
+        function_of(loop) is not None or any(isinstance(one, ast.For | ast.While) for one, _ in enclosing(loop))
+        for loop in loops
+    )
 
 
 @rule("P150", "loaders-shuffled-apart", Severity.ERROR)
@@ -297,24 +308,24 @@ def subsets_of_two_orders(program: Program) -> Iterator[Finding]:
     Fix:
         Cut both from one order: `order = np.random.permutation(n)`, then `order[:800]` and `order[800:]`.
     """
-    if program.mentions(r"manual_seed\(|\.seed\(|default_rng\(\w|RandomState\(\w"):
-        return  # the same seed before each may give the same order
-    parts: dict[int, list[tuple[Call, Call]]] = {}
+    seeded = program.mentions(r"manual_seed\(|\.seed\(|default_rng\(\w|RandomState\(\w")
+    parts: dict[int, dict[int, tuple[Call, Call]]] = {}
     for call in program.calls:
         whole, indices = call.argument(0, "dataset"), call.argument(1, "indices")
         if call.name == "torch.utils.data.Subset" and whole is not None and isinstance(indices, Item):
             order = indices.base
             if isinstance(order, Call) and order.name in _ORDERS and isinstance(indices.index, Slice):
-                parts.setdefault(id(whole), []).append((call, order))
-    for found in parts.values():
-        orders = {id(order) for _, order in found}
-        if len(found) == 2 and len(orders) == 2:
-            yield program.finding(
-                subsets_of_two_orders,
-                found[1][0].expression,
-                "The indices of the two subsets are cut from two different random orders: they overlap, and validation "
-                "rows are trained on.",
-            )
+                parts.setdefault(id(whole), {}).setdefault(id(call.node), (call, order))
+    for found in map(list, map(dict.values, parts.values())):
+        (_, first), (call, other) = found[0], found[-1]
+        if first is other or (seeded and is_alike(first.argument(0), other.argument(0))):
+            continue  # the same seed before each may give the same order
+        yield program.finding(
+            subsets_of_two_orders,
+            call.expression,
+            "The indices of the subsets are cut from two different random orders: they overlap, and rows for "
+            "validation or testing are trained on.",
+        )
 
 
 @rule("P152", "read-by-every-process", Severity.WARNING)

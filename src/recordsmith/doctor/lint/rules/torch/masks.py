@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 from recordsmith.doctor.lint.interpreter.values import Call, Element, Group, Literal, Operation, Symbol, Value, walk
 from recordsmith.doctor.lint.libraries.control_flow import function_of, statement_of
+from recordsmith.doctor.lint.libraries.torch.moved_alone import moved_alone
 from recordsmith.doctor.lint.libraries.torch.transforms import (
     applied_transforms,
     is_geometric,
@@ -102,6 +103,14 @@ def image_and_mask_apart(program: Program) -> Iterator[Finding]:
     yield from _pair_apart(program, seen)
     yield from _mask_left_behind(program)
     yield from _drawn_apart(program)
+    for place, name, call, other in moved_alone(program.source.nodes):
+        yield program.finding(
+            image_and_mask_apart,
+            place,
+            f"`{name}` goes through `{call}` and `{other}` does not, though another branch moves both: they no longer "
+            "fit each other.",
+            severity=Severity.WARNING,
+        )
 
 
 def _pair_apart(program: Program, seen: set[int]) -> Iterator[Finding]:

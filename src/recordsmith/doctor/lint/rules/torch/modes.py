@@ -27,7 +27,7 @@ _HAS_MODES = re.compile(
     r"torch\.nn\.(\w*Dropout\w*|\w*BatchNorm\w*|InstanceNorm\w*|Transformer\w*)|torchvision\.models\.\w+|timm\.create_model"
     r"|torch\.nn\.functional\.dropout\w*"
 )
-_FRAMEWORKS = r"[Ll]ightning|\bTrainer\(|ignite|fastai|deepspeed"
+_FRAMEWORKS = r"[Ll]ightning|ignite|fastai|deepspeed"
 
 
 def _trained(program: Program) -> set[object]:
@@ -171,7 +171,9 @@ def never_in_eval_mode(program: Program) -> Iterator[Finding]:
     Fix:
         Call `model.eval()` before the loop, and `model.train()` before training continues.
     """
-    if program.mentions(_FRAMEWORKS) or not any(_HAS_MODES.fullmatch(call.name) for call in program.calls):
+    if program.mentions(_FRAMEWORKS) or program.has_foreign_trainer:
+        return
+    if not any(_HAS_MODES.fullmatch(call.name) for call in program.calls):
         return
     steps = list(training_steps(program.calls))
     if not any(one.kind == "backward" for one in steps):

@@ -276,6 +276,7 @@ def _one_model_twice(program: Program) -> Iterator[Finding]:
                 ast.unparse(t) for call in (one, other) for t in getattr(statement_of(call.expression), "targets", [])
             ]
             same = models and models == _models_of(other.expression) and len(set(targets)) == 2
+            same = same and all(program.mentions(rf"{re.escape(target)}\.step\(") for target in targets)
             if (
                 same
                 and function_of(one.expression) is function_of(other.expression)

@@ -62,6 +62,14 @@ def reshaped_for_permuted(program: Program) -> Iterator[Finding]:
         channels_first = (len(numbers) == 3 and numbers[0] == 3) or (
             len(numbers) == 4 and numbers[:2] in ([1, 3], [-1, 3])
         )
+        if _is_stacked_state(source) and len(sizes) in (2, 3) and not _keeps_layers(sizes):
+            yield program.finding(
+                reshaped_for_permuted,
+                call.expression,
+                "The hidden state of a recurrent layer is (layers, batch, size), also with `batch_first=True`: `view` "
+                "puts states of different examples into one row. Move the batch to the front first, with "
+                "`transpose(0, 1)`.",
+            )
         if len(numbers) == 2 and numbers[0] == -1 and _is_scores_of(source, numbers[1]):
             yield program.finding(
                 reshaped_for_permuted,
@@ -76,6 +84,33 @@ def reshaped_for_permuted(program: Program) -> Iterator[Finding]:
                 "`reshape` does not move the channels of an image to the front: it mixes pixels and colours. Use "
                 "`transpose(2, 0, 1)` or `permute(2, 0, 1)`.",
             )
+
+
+def _is_stacked_state(value: Value | None) -> bool:
+    """The last hidden state of a recurrent layer that has several layers or two directions."""
+    if isinstance(value, Item) and isinstance(value.index, Literal) and value.index.value in (0, 1):
+        outer = value.base
+        if isinstance(outer, Item) and isinstance(outer.index, Literal) and outer.index.value == 1:
+            value = outer  # (h, c) of an LSTM
+    match value:
+        case Item(base=Call(name="()", receiver=Call(name=name) as layer), index=Literal(value=1)) if name in (
+            "torch.nn.LSTM",
+            "torch.nn.GRU",
+            "torch.nn.RNN",
+        ):
+            layers, both = layer.argument(2, "num_layers"), layer.argument(6, "bidirectional")
+            several = isinstance(layers, Literal) and isinstance(layers.value, int) and layers.value > 1
+            return several or (isinstance(both, Literal) and both.value is True)
+    return False
+
+
+def _keeps_layers(sizes: tuple[Value, ...]) -> bool:
+    """The first size is that of the layers: `h.view(num_layers, 2, ...)`."""
+    first = sizes[0]
+    named = first.node is not None and bool(
+        re.search(r"batch|bs\b|size\(0\)|size\(1\)|shape\[[01]\]|-1", ast.unparse(first.node))
+    )
+    return not named
 
 
 def _is_scores_of(value: Value | None, classes: object) -> bool:

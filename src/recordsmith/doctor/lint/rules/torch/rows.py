@@ -56,8 +56,15 @@ def classes_numbered_unsorted(program: Program) -> Iterator[Finding]:
             call.expression,
             f"Classes are numbered in the order of {kind}, which is not certain: the same class may get another number "
             "in the next run or on another machine.",
-            severity=Severity.INFO if (kind == "a set" and not saved) or not _gives_labels(program) else None,
+            severity=Severity.INFO
+            if (kind == "a set" and not saved)
+            or not _gives_labels(program)
+            or _WORDS.search(ast.unparse(parent or call.node))
+            else None,
         )
+
+
+_WORDS = re.compile(r"word|vocab|token|char", re.IGNORECASE)  # they are numbered once, and kept with the model
 
 
 def _numbered_by_place(program: Program, call: Call, sorted_in_place: set[int]) -> Iterator[Finding]:

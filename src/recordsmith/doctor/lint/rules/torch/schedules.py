@@ -174,8 +174,9 @@ def classes_along_the_batch(program: Program) -> Iterator[Finding]:
         if short not in ("argmax", "max", "softmax", "log_softmax") or not isinstance(call.node, ast.Call):
             continue
         source = call.receiver if call.name.startswith(".") else call.argument(0, "input")
-        if not _is_batch_output(source):
-            continue
+        mixes = any(isinstance(one, Call) and _MIXES.fullmatch(one.name) for one in walk(source, 300))
+        if not _is_batch_output(source) or (mixes and short.endswith("softmax")):
+            continue  # the softmax of an attention may run along time, which can be the first axis
         if _along_batch(call):
             message = f"`{short}` runs along the batch (`dim=0`), not along the classes: use `dim=1`."
         elif short == "argmax" and call.exact and len(call.args) + len(call.keywords) == (source is not call.receiver):
@@ -256,13 +257,20 @@ def rate_destroys_weights(program: Program) -> Iterator[Finding]:
         rate, given = made.argument(1, "lr"), made.argument(0, "params")
         limit = _LARGEST.get(short)
         number = rate.value if isinstance(rate, Literal) and not rate.default else None
-        network = isinstance(given, Call) and given.name == ".parameters"
+        network = isinstance(given, Call) and given.name == ".parameters" and not _is_linear(given.receiver)
         if limit is not None and network and isinstance(number, int | float) and number >= limit:
             yield program.finding(
                 rate_destroys_weights,
                 made.expression,
                 f"A learning rate of {number:g} is far too high for `{short}`: the first steps destroy the weights.",
             )
+
+
+def _is_linear(model: Value | None) -> bool:
+    """A single linear layer: nothing is lost if its weights become large."""
+    layers = (sequence_of(model) if isinstance(model, Call) else None) or []
+    only = layers[0] if len(layers) == 1 else model
+    return isinstance(only, Call) and only.name == "torch.nn.Linear"
 
 
 _LARGEST = {"Adam": 0.5, "AdamW": 0.5, "NAdam": 0.5, "RAdam": 0.5, "Adamax": 0.5, "RMSprop": 0.5, "SGD": 5.0}

@@ -13,10 +13,14 @@ from recordsmith.doctor.lint.interpreter.values import (
     Item,
     Literal,
     Object,
+    Operation,
+    Slice,
     Table,
     Value,
+    walk,
 )
 from recordsmith.doctor.lint.libraries.control_flow import statement_of
+from recordsmith.doctor.lint.libraries.randomness import drawn_in
 from recordsmith.doctor.lint.libraries.tensorflow.pipelines import Pipeline
 from recordsmith.doctor.lint.libraries.torch.data import base_dataset, split_of
 from recordsmith.doctor.lint.libraries.torch.transforms import (
@@ -90,6 +94,33 @@ def augmented_in_torch(program: Program) -> Iterator[tuple[Call, Pipeline, str, 
             if _MOVES.fullmatch(step.name) and any(map(_draws, near)):
                 yield step, pipeline, step.name.rpartition(".")[2], False
                 break
+        else:
+            drawn = _changed_by_draw(pipeline)
+            if drawn is not None:
+                yield drawn, pipeline, drawn.name.rpartition(".")[2], False
+
+
+def _changed_by_draw(pipeline: Pipeline) -> Call | None:
+    """The random number that is added to an example, or that says which part of it is kept or overwritten."""
+    members = pipeline.element.members if isinstance(pipeline.element, Group) else (pipeline.element,)
+    whole = {id(one) for member in members for one in (member, getattr(member, "of", None))}
+    for value in _made_of(members[0]) if members else ():
+        parts: tuple[Value, ...] = ()
+        match value:
+            case Operation(operator="+" | "-" | "*", operands=(one, other)) if not {id(one), id(other)} & whole:
+                parts = (one, other)  # an example that is given beside its noisy version is the target
+            case Item(index=Slice(lower=lower, upper=upper)):
+                parts = tuple(part for part in (lower, upper) if part is not None)
+        drawn = next((found for part in parts if (found := drawn_in(part)) is not None and found.in_map), None)
+        if drawn is not None and not drawn.undecided and _draws(drawn):
+            return drawn
+    for step in pipeline.source.steps:
+        index = step.args[0] if step.name == ".__setitem__" and step.args else None
+        cuts = [one for one in walk(index, 20) if isinstance(one, Slice)]
+        drawn = next((found for cut in cuts for end in (cut.lower, cut.upper) if (found := drawn_in(end))), None)
+        if drawn is not None and not step.undecided and drawn.in_map:
+            return drawn
+    return None
 
 
 def _draws(call: Call) -> bool:
@@ -98,6 +129,24 @@ def _draws(call: Call) -> bool:
         return False
     numbers = [one.value for one in call.args if isinstance(one, Literal)]
     return len(numbers) != len(call.args) or len(numbers) < 2 or len(set(numbers)) > 1
+
+
+def _made_of(value: Value) -> Iterator[Value]:
+    """A value and the arrays that it was made from; not what says which row of them is taken, which may be drawn."""
+    waiting, seen = [value], 0
+    while waiting and seen < _MOST_PARTS:
+        one, seen = waiting.pop(0), seen + 1
+        yield one
+        match one:
+            case Operation(operands=operands):
+                waiting += operands
+            case Item(base=base):
+                waiting.append(base)
+            case Call(receiver=receiver, args=args) if drawn_in(Call(one.name, None)) is None:
+                waiting += [*([receiver] if receiver is not None else []), *args]
+
+
+_MOST_PARTS = 200
 
 
 @rule("P109", "whole-set-instead-of-split", Severity.ERROR)
@@ -309,10 +358,13 @@ def prediction_order_lost(program: Program) -> Iterator[Finding]:
         while isinstance(taken, ast.Tuple) and any(isinstance(one, ast.Tuple) for one in taken.elts):
             taken = next(one for one in taken.elts if isinstance(one, ast.Tuple))  # of enumerate
         last = taken.elts[-1] if isinstance(taken, ast.Tuple) and len(taken.elts) > 1 else None
-        dropped = isinstance(last, ast.Name) and bool(re.fullmatch(r"_\w*", last.id))
-        dropped |= isinstance(taken, ast.Name) and not isinstance(
-            pipeline.element, Group | Table
-        )  # there are no labels
+        used = {one.id for part in loop.body for one in ast.walk(part) if isinstance(one, ast.Name)}
+        dropped = isinstance(last, ast.Name) and (bool(re.fullmatch(r"_\w*", last.id)) or last.id not in used)
+        dropped |= (
+            isinstance(taken, ast.Name)
+            and not isinstance(pipeline.element, Group | Table)  # there are no labels
+            and not re.search(rf"\b{taken.id}(\.|\[['\"])(y|label|target)", ast.unparse(loop))
+        )
         calls = [ast.unparse(node.func) for node in ast.walk(loop) if isinstance(node, ast.Call)]
         added = [ast.unparse(node) for node in ast.walk(loop) if isinstance(node, ast.Call)]
         gathers = any(re.search(r"\.(append|extend)\((?!.*loss)", text) for text in added)

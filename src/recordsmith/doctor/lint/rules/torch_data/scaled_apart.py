@@ -13,6 +13,7 @@ from recordsmith.doctor.lint.libraries.scaling import scaling_of
 from recordsmith.doctor.lint.libraries.tensorflow.pipelines import Pipeline
 from recordsmith.doctor.lint.libraries.torch.data import base_dataset
 from recordsmith.doctor.lint.libraries.torch.modules import is_module
+from recordsmith.doctor.lint.libraries.torch.training import optimizers
 from recordsmith.doctor.lint.libraries.torch.transforms import (
     UNKNOWN,
     applied_transforms,
@@ -48,6 +49,8 @@ def normalised_differently(program: Program) -> Iterator[Finding]:
     for (train, first), (test, second) in itertools.product(trained, tested):
         if first is None or second is None or not _same_kind(dataset_of(train), dataset_of(test)):
             continue
+        if any(one is not None and not _difference(one, second, "", "") for _, one in trained):
+            continue  # another loader for training is prepared like it; this one may be a first look at the data
         message = _difference(first, second, "training data", program.name_of(test))
         if message and test.source.call is not None:
             yield program.finding(normalised_differently, test.source.call.expression, message)
@@ -64,6 +67,10 @@ def normalised_differently(program: Program) -> Iterator[Finding]:
         if not known or any(id(one) in used for one in steps) or not any(map(_makes_tensor, steps)):
             continue
         message = _difference(trained[0][1], steps, "training data", "what is predicted on")
+        fed = [one for one in program.calls if one.name == "()" and any(part is call for part in walk(one, 60))]
+        models = [one.receiver for one in fed if is_module(one.receiver)]
+        if models and all(_is_another_model(program, one) for one in models):
+            continue
         if message and (re.search(r"predict|infer|classify|demo|test", " ".join(call.within)) or _predicts(call)):
             yield program.finding(normalised_differently, call.expression, message)
             return
@@ -88,7 +95,9 @@ def _scaled_apart(program: Program, loaders: list[Pipeline]) -> Iterator[Finding
             )
     for call in program.calls:
         given = call.args[0] if call.name == "()" and len(call.args) == 1 and is_module(call.receiver) else None
-        if given is None or call.node is None or any(isinstance(one, Element) for one in walk(given, 200)):
+        if given is None or call.node is None or _is_another_model(program, call.receiver):
+            continue
+        if any(isinstance(one, Element) for one in walk(given, 200)):
             continue
         other = scaling_of(given)
         place = call.via[-1] if call.within[-1:] == ("forward",) and call.via else call.expression
@@ -106,6 +115,13 @@ def _scaled_apart(program: Program, loaders: list[Pipeline]) -> Iterator[Finding
                 f"Training data and what is predicted on are scaled differently: training data is {first.words}, and "
                 f"this is {other.words}.",
             )
+
+
+def _is_another_model(program: Program, model: Value | None) -> bool:
+    """A ready-made model that no optimizer trains: the training data is for a model of its own."""
+    ready = isinstance(model, Call) and re.match(r"torchvision\.models\.|timm\.|torch\.hub\.", model.name)
+    trained = {id(one) for made in optimizers(program.calls) for one in walk(made.argument(0, "params"), 200)}
+    return bool(ready) and id(model) not in trained
 
 
 def _fed_apart(program: Program) -> Iterator[Finding]:

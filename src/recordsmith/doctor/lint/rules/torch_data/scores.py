@@ -1,4 +1,4 @@
-"""Rules on the scores of a PyTorch program: what they are computed on, what they add up, what they choose."""
+"""Rules on the scores of a PyTorch program: what they are computed on, and what they add up."""
 
 from __future__ import annotations
 
@@ -6,9 +6,8 @@ import ast
 import re
 from collections.abc import Iterator
 
-from recordsmith.doctor.lint.interpreter.values import Call, Item, Literal, Object, Value
-from recordsmith.doctor.lint.libraries.control_flow import enclosing, function_of, loops_around, statement_of
-from recordsmith.doctor.lint.libraries.tensorflow.pipelines import Pipeline
+from recordsmith.doctor.lint.interpreter.values import Call, Literal
+from recordsmith.doctor.lint.libraries.control_flow import function_of, loops_around, statement_of
 from recordsmith.doctor.lint.libraries.torch.training import receiver_text
 from recordsmith.doctor.lint.program import Program
 from recordsmith.doctor.lint.rules.torch.splits import torch_loaders
@@ -16,159 +15,7 @@ from recordsmith.rules import Finding, Severity, rule
 
 __all__ = ["SCORE_RULES"]
 
-_TEST = re.compile(r"(^|[_.])test", re.IGNORECASE)
-_VALID = re.compile(r"(^|[_.])(val|valid|validation|dev)(_|$|\d|ation|id|l|s)", re.IGNORECASE)
-_BEST = re.compile(r"best|patience|early_?stop|lowest|highest|min_loss|max_acc", re.IGNORECASE)
-_KEEPS = re.compile(r"torch\.save|deepcopy|save_checkpoint|save_pretrained|state_dict|save_model|\.save\(")
 _METRIC = re.compile(r"(torchmetrics|pytorch_lightning\.metrics)(\.\w+)*\.[A-Z]\w+")
-
-
-def _dataset(pipeline: Pipeline) -> Value | None:
-    return None if pipeline.source.call is None else pipeline.source.call.argument(0, "dataset")
-
-
-def _named(pipeline: Pipeline, pattern: re.Pattern[str]) -> bool:
-    return any(pattern.search(name) for name in pipeline.names)
-
-
-@rule("P164", "selected-on-test-data", Severity.INFO)
-def selected_on_test_data(program: Program) -> Iterator[Finding]:
-    """The best epoch is chosen, or training is stopped, by the score of the test data.
-
-    Why it matters:
-        Of many epochs, the one that happens to fit the test data best is kept. Its test score is then better than the
-        model is on new data, and cannot be compared with scores that were measured once, at the end.
-
-    Example:
-        `val_loader = DataLoader(test_set)`, and the model with the best score on `val_loader` is saved.
-
-    Fix:
-        Hold back a part of the training data for validation, choose by it, and use the test data once at the end.
-    """
-    loaders = torch_loaders(program)
-    held = [one for one in loaders if _named(one, _VALID) and not _named(one, _TEST)]
-    tests = [one for one in loaders if _named(one, _TEST)]
-    for first, second in ((one, other) for one in loaders for other in tests if one is not other):
-        by_name = _dataset_name(first)
-        valid = any(_VALID.search(name) and not _TEST.search(name) for name in first.names if name != by_name)
-        same = _dataset(first) is not None and _is_same(_dataset(first), _dataset(second))
-        calls = [one.source.call for one in (first, second)]
-        branches = any(one is None or one.undecided for one in calls)
-        if valid and same and not branches and first.source.call is not None and program.mentions(_BEST.pattern):
-            yield program.finding(
-                selected_on_test_data,
-                first.source.call.expression,
-                f"`{_own_name(first)}` and `{_own_name(second)}` read the same data: what is chosen by validation is "
-                "chosen by the test data, and the test score is too good.",
-            )
-            return
-    yield from _given_as_validation(program)
-    yield from _validated_and_tested(program)
-    for place, loader in _deciding(program, tests):
-        twice = bool(held) or program.mentions(r"load_state_dict\([^\n]*best|final_test|best_model\)")
-        yield program.finding(
-            selected_on_test_data,
-            place,
-            f"The best epoch is chosen by the score on `{loader}`, the test data: its score is then too good.",
-            severity=None if twice else Severity.INFO,
-        )
-        return
-
-
-def _own_name(pipeline: Pipeline) -> str:
-    return pipeline.names[-1]
-
-
-def _dataset_name(pipeline: Pipeline) -> str:
-    given = pipeline.source.call.expression.args[:1] if pipeline.source.call is not None else []
-    return given[0].id if given and isinstance(given[0], ast.Name) else ""
-
-
-def _is_same(one: Value | None, other: Value | None) -> bool:
-    if one is other:
-        return isinstance(one, Object | Call | Item)
-    match one, other:
-        case Item(base=base, index=Literal(value=key)), Item(base=second, index=Literal(value=name)):
-            return base is second and key == name
-    return False
-
-
-def _given_as_validation(program: Program) -> Iterator[Finding]:
-    """Test data is given for a parameter that is called validation, of a function that keeps the best."""
-    functions = {one.name: one for one in program.source.nodes if isinstance(one, ast.FunctionDef)}
-    methods = {node.name for node in functions.values()}
-    for node in program.source.nodes:
-        if not isinstance(node, ast.Call):
-            continue
-        name = node.func.id if isinstance(node.func, ast.Name) else getattr(node.func, "attr", "")
-        function = functions.get(name) if name in methods else None
-        pairs = [(one.arg or "", one.value) for one in node.keywords]
-        if function is not None:
-            names = [one.arg for one in function.args.args]
-            names = names[1:] if names[:1] == ["self"] else names
-            pairs += list(zip(names, node.args, strict=False))
-            decides = bool(_BEST.search(ast.unparse(function)))
-        else:
-            decides = name == "Trainer" and bool(
-                re.search(r"load_best_model_at_end=True|EarlyStopping", program.source.text)
-            )
-            pairs = [("val_data", value) for key, value in pairs if key == "eval_dataset"] if decides else []
-        for parameter, value in pairs:
-            given = ast.unparse(value)
-            if decides and _VALID.search(parameter) and _is_test(given):
-                yield program.finding(
-                    selected_on_test_data,
-                    node,
-                    f"`{given}` is given as the validation data, by which the best epoch is chosen: the test score is "
-                    "then too good.",
-                )
-                return
-
-
-def _validated_and_tested(program: Program) -> Iterator[Finding]:
-    """A Trainer of Lightning validates on a loader, chooses by it, and tests on the same one."""
-    chooses = program.mentions(r"EarlyStopping|ModelCheckpoint\([^\n]*monitor|ckpt_path=['\"]best")
-    tested = [one.argument(1, "dataloaders", "test_dataloaders") for one in program.calls if one.name == ".test"]
-    for call in program.calls if chooses else ():
-        given = call.argument(2, "val_dataloaders") if call.name == ".fit" else None
-        if isinstance(given, Pipeline) and any(one is given for one in tested) and call.node is not None:
-            yield program.finding(
-                selected_on_test_data,
-                call.expression,
-                f"{program.name_of(given)} is given as the validation data, by which the best epoch is chosen, and is "
-                "the test data too: the test score is too good.",
-            )
-            return
-
-
-def _is_test(text: str) -> bool:
-    plain = re.sub(r"\[['\"](\w+)['\"]\]", r".\1", text)
-    return bool(re.fullmatch(r"[\w.]+", plain)) and bool(_TEST.search(plain)) and not _VALID.search(plain)
-
-
-def _deciding(program: Program, tests: list[Pipeline]) -> Iterator[tuple[ast.If, str]]:
-    """Conditions that compare a score of test data with the best one, and keep the model."""
-    names = {name for one in tests for name in one.names if _TEST.search(name)}
-    for node in program.source.nodes:
-        if not isinstance(node, ast.If) or not isinstance(node.test, ast.Compare) or not names:
-            continue
-        text = ast.unparse(node.test)
-        kept = "\n".join(ast.unparse(one) for one in node.body)
-        if not _BEST.search(text) or not _KEEPS.search(kept):
-            continue
-        compared = [one.id for one in ast.walk(node.test) if isinstance(one, ast.Name) and not _BEST.search(one.id)]
-        area = function_of(node) or program.source.tree
-        for assigned in ast.walk(area):
-            if not isinstance(assigned, ast.Assign | ast.AugAssign) or assigned.lineno > node.lineno:
-                continue
-            targets = assigned.targets if isinstance(assigned, ast.Assign) else [assigned.target]
-            stored = {one.id for target in targets for one in ast.walk(target) if isinstance(one, ast.Name)}
-            read = {one.id for one in ast.walk(assigned.value) if isinstance(one, ast.Name)}
-            around = [one for one, _ in enclosing(assigned) if isinstance(one, ast.For)]
-            read |= {one.id for loop in around[:1] for one in ast.walk(loop.iter) if isinstance(one, ast.Name)}
-            if stored & set(compared) and read & names:
-                yield node, min(read & names)
-                return
 
 
 @rule("P169", "score-never-reset", Severity.WARNING)
@@ -190,6 +37,71 @@ def score_never_reset(program: Program) -> Iterator[Finding]:
         yield from _metrics_kept(program)
     yield from _counters_kept(program)
     yield from _overwritten(program)
+    yield from _sum_not_used(program)
+    yield from _counted_by_number(program)
+
+
+def _sum_not_used(program: Program) -> Iterator[Finding]:
+    """`train_loss += loss.item()` in the loop, and then `loss / count`, of the last batch; the sum is never read."""
+    for function in program.source.nodes:
+        for loop in ast.walk(function) if isinstance(function, ast.FunctionDef) else ():
+            if not isinstance(loop, ast.For) or function_of(loop) is not function:
+                continue
+            sums = [
+                one.target.id
+                for one in loop.body
+                if isinstance(one, ast.AugAssign) and isinstance(one.target, ast.Name)
+            ]
+            made = {
+                target.id
+                for one in loop.body
+                if isinstance(one, ast.Assign)
+                for target in one.targets
+                if isinstance(target, ast.Name)
+            }
+            read = [one.id for one in ast.walk(function) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Load)]
+            for name in sums if made else ():
+                last = next(
+                    (
+                        one
+                        for one in ast.walk(function)
+                        if isinstance(one, ast.BinOp)
+                        and isinstance(one.op, ast.Div)
+                        and one.lineno > (loop.end_lineno or loop.lineno)
+                        and name.endswith(ast.unparse(one.left).partition(".")[0])
+                        and ast.unparse(one.left).partition(".")[0] in made
+                    ),
+                    None,
+                )
+                if _COUNTER.search(name) and name not in read and last is not None:
+                    yield program.finding(
+                        score_never_reset,
+                        last,
+                        f"`{name}` is added up and never used; `{ast.unparse(last)}` is of the last batch alone.",
+                    )
+                    return
+
+
+def _counted_by_number(program: Program) -> Iterator[Finding]:
+    """`count += i` adds the numbers of the batches, where `count += 1` counts them."""
+    for loop in program.source.nodes:
+        match loop:
+            case ast.For(
+                target=ast.Tuple(elts=[ast.Name(id=number), *_]), iter=ast.Call(func=ast.Name(id="enumerate"))
+            ):
+                for one in loop.body:
+                    match one:
+                        case ast.AugAssign(target=ast.Name(id=name), op=ast.Add(), value=ast.Name(id=added)) if (
+                            added == number
+                        ):
+                            area = function_of(loop) or program.source.tree
+                            if re.search(rf"/ \(?{name}\b", ast.unparse(area)):
+                                yield program.finding(
+                                    score_never_reset,
+                                    one,
+                                    f"`{name} += {number}` adds up the numbers of the batches, and is divided by "
+                                    "later: count them with `+= 1`.",
+                                )
 
 
 def _overwritten(program: Program) -> Iterator[Finding]:
@@ -316,6 +228,39 @@ def _is_total(program: Program, loop: ast.For, name: str) -> bool:
     return not zero or "0" not in ast.unparse(zero[-1].value)
 
 
+@rule("P296", "mean-of-batch-means", Severity.INFO)
+def mean_of_batch_means(program: Program) -> Iterator[Finding]:
+    """A score is the mean of the scores of all batches, and the last batch may be smaller than the others.
+
+    Why it matters:
+        The examples of a small last batch count more than others. With a last batch of one example, that one example
+        weighs as much as a whole batch, and the score changes with the batch size.
+
+    Example:
+        `accuracy += (predicted == labels).float().mean()`, then `accuracy / len(test_loader)`.
+
+    Fix:
+        Count: `correct += (predicted == labels).sum().item()`, then `correct / len(test_set)`.
+    """
+    for loop in program.source.nodes:
+        over = ast.unparse(loop.iter) if isinstance(loop, ast.For) else ""
+        for one in loop.body if isinstance(loop, ast.For) and not program.mentions(r"drop_last=True") else ():
+            match one:
+                case ast.AugAssign(target=ast.Name(id=name), op=ast.Add(), value=value) if re.search(
+                    r"acc|score|iou|dice|f1", name.lower()
+                ) and re.search(r"\bmean\(", ast.unparse(value)):
+                    loaders = re.findall(r"[\w.]*(?:loader|_dl|_iter|batches)\w*", over)
+                    area = function_of(loop) or program.source.tree
+                    if loaders and re.search(rf"\b{name} / len\({re.escape(loaders[0])}\)", ast.unparse(area)):
+                        yield program.finding(
+                            mean_of_batch_means,
+                            one,
+                            f"`{name}` is the mean of the means of all batches: examples of a smaller last batch count "
+                            "more than others.",
+                        )
+                        return
+
+
 @rule("P171", "test-batch-dropped", Severity.WARNING)
 def test_batch_dropped(program: Program) -> Iterator[Finding]:
     """A loader for validation or test data drops its last batch.
@@ -345,4 +290,4 @@ def test_batch_dropped(program: Program) -> Iterator[Finding]:
             return
 
 
-SCORE_RULES = [selected_on_test_data, score_never_reset, test_batch_dropped]
+SCORE_RULES = [score_never_reset, mean_of_batch_means, test_batch_dropped]

@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Iterator
 
-from recordsmith.doctor.lint.interpreter.values import Call, Literal, Value
+from recordsmith.doctor.lint.interpreter.values import Call, Literal, Value, walk
 from recordsmith.doctor.lint.libraries.fitting import model_uses
 from recordsmith.doctor.lint.libraries.scaling import scaling_of
 from recordsmith.doctor.lint.program import Program
@@ -20,6 +20,10 @@ _PRETRAINED = re.compile(
     r"keras\.applications\.(?:\w+\.)?(?:(VGG16|VGG19|ResNet50|ResNet101|ResNet152)"
     r"|(MobileNet|MobileNetV2|InceptionV3|InceptionResNetV2|Xception|ResNet\d+V2|NASNet\w+))"
 )
+
+
+_PREPROCESS = re.compile(r"keras\.applications\.(\w+)\.preprocess_input")
+_CENTRED = re.compile(r"mobilenet(_v2)?|inception\w*|xception|resnet_v2|nasnet")
 
 
 @rule("P267", "not-as-pretrained", Severity.WARNING)
@@ -70,9 +74,27 @@ def _used_as_they_are(program: Program) -> Iterator[tuple[Call, tuple[str, str]]
         wanted = _PRETRAINED.fullmatch(use.model.name) if isinstance(use.model, Call) else None
         if use.role != "prediction" or wanted is None or not isinstance(use.model, Call) or not _of_imagenet(use.model):
             continue
-        found = _wrong_scale(use.inputs, centred=bool(wanted[2]))
+        found = _wrong_scale(use.inputs, centred=bool(wanted[2])) or _of_another(use.inputs, centred=bool(wanted[2]))
         if found is not None:
             yield use.model, found
+
+
+def _of_another(value: Value | None, *, centred: bool) -> tuple[str, str] | None:
+    """What `preprocess_input` of another network gives, and what this one was trained on."""
+    for one in walk(value, 12):
+        module = _PREPROCESS.fullmatch(one.name) if isinstance(one, Call) else None
+        if module is None or not isinstance(one, Call):
+            continue
+        mode = one.argument(None, "mode")
+        means = module[1] in ("vgg16", "vgg19", "resnet", "resnet50") or (
+            module[1] == "imagenet_utils" and mode is None
+        )
+        if means and centred:
+            return "0..255 with the mean subtracted", "pixels of -1..1"
+        if not means and not centred and _CENTRED.fullmatch(module[1]):
+            return "-1..1", "pixels of 0..255 with the mean subtracted"
+        return None
+    return None
 
 
 def _of_imagenet(network: Call) -> bool:

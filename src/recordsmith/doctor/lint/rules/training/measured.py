@@ -1,4 +1,4 @@
-"""Rules on how well a model seems to be: metrics of raw scores, arrays that broadcast, choices by the test data."""
+"""Rules on how well a model seems to be: metrics of raw scores, and arrays that broadcast."""
 
 from __future__ import annotations
 
@@ -6,9 +6,7 @@ import ast
 import re
 from collections.abc import Iterator
 
-from recordsmith.doctor.lint.interpreter.loops import pipelines_in
-from recordsmith.doctor.lint.interpreter.values import Call, Group, Item, Literal, Operation, Value, walk
-from recordsmith.doctor.lint.libraries.fitting import model_uses
+from recordsmith.doctor.lint.interpreter.values import Call, Group, Literal, Operation, Value
 from recordsmith.doctor.lint.libraries.ranks import rank_of
 from recordsmith.doctor.lint.program import Program
 from recordsmith.rules import Finding, Severity, rule
@@ -17,7 +15,6 @@ __all__ = ["MEASURED_RULES"]
 
 _COUNTS = re.compile(r"keras\.metrics\.(BinaryAccuracy|Precision|Recall|F1Score|TruePositives|FalsePositives)")
 _NAMES = ("accuracy", "acc", "binary_accuracy")
-_TEST = re.compile(r"(^|_)(test|testing|tst|holdout)(_|$|\d|[A-Z])", re.IGNORECASE)
 _KEEPS_SHAPE = re.compile(r"\.(astype|round|copy|numpy)|numpy\.(round|rint|where|array|asarray|int32|int64)")
 
 
@@ -51,6 +48,42 @@ def accuracy_of_scores(program: Program) -> Iterator[Finding]:
                     f"The model gives raw scores, for which 0 is the middle, and the metric {name!r} counts those "
                     "above 0.5 as class 1: what it shows is wrong.",
                     advice="Use `keras.metrics.BinaryAccuracy(threshold=0.0)`.",
+                )
+                break
+
+
+_OF_ROWS = {"categorical_accuracy", "CategoricalAccuracy", "CategoricalCrossentropy"}
+_OF_NUMBERS = {"sparse_categorical_accuracy", "SparseCategoricalAccuracy", "SparseCategoricalCrossentropy"}
+
+
+@rule("P297", "metric-of-other-labels", Severity.WARNING)
+def metric_of_other_labels(program: Program) -> Iterator[Finding]:
+    """A metric expects one-hot rows where the loss expects class numbers, or the other way round.
+
+    Why it matters:
+        Loss and metric get the same labels. One of the two reads them wrongly: the accuracy that is shown is
+        meaningless, while the loss is right, and the best epoch is chosen by it.
+
+    Example:
+        `compile(loss="sparse_categorical_crossentropy", metrics=["categorical_accuracy"])`
+
+    Fix:
+        `metrics=["accuracy"]`: Keras then takes the accuracy that fits the loss.
+    """
+    for model in program.models:
+        wrong = {"sparse": _OF_ROWS, "categorical": _OF_NUMBERS}.get(model.loss or "", set())
+        metrics = model.compile.argument(2, "metrics") if model.compile.name == ".compile" else None
+        for metric in metrics.members if isinstance(metrics, Group) else ():
+            name = metric.value if isinstance(metric, Literal) else getattr(metric, "name", "").rpartition(".")[2]
+            if name in wrong:
+                expected, given = (
+                    ("one-hot rows", "class numbers") if model.loss == "sparse" else ("class numbers", "one-hot rows")
+                )
+                yield program.finding(
+                    metric_of_other_labels,
+                    metric.node or model.compile.expression,
+                    f"The metric {name!r} expects {expected}, and the loss takes {given}: what it shows is wrong.",
+                    advice='Use metrics=["accuracy"], which fits the loss.',
                 )
                 break
 
@@ -108,67 +141,4 @@ def _predicted(value: Value | None) -> Call | None:
     return None
 
 
-@rule("P286", "chosen-on-test-data", Severity.INFO)
-def chosen_on_test_data(program: Program) -> Iterator[Finding]:
-    """The best epoch is chosen by the score on the test data, and that score is then reported.
-
-    Why it matters:
-        Of many epochs, one has the luckiest score. If the test data chooses it, the test score is the best of many
-        draws, and on new data the model is worse.
-
-    Example:
-        `ModelCheckpoint("best.h5", save_best_only=True)` with `validation_data=(x_test, y_test)`, then
-        `model.evaluate(x_test, y_test)`.
-
-    Fix:
-        Keep a validation part of the training data for the choice, `validation_split=0.1`, and use the test data once.
-    """
-    uses = list(model_uses(program.calls))
-    for fit in program.calls:
-        given = fit.argument(None, "validation_data") if fit.name in (".fit", ".fit_generator") else None
-        if given is None or not _chooses(fit.argument(None, "callbacks")) or not _is_named_test(fit):
-            continue
-        inputs = given.members[0] if isinstance(given, Group) and given.members else given
-        after = program.calls[program.calls.index(fit) + 1 :]
-        later = {id(one) for one in after}
-        reported = next((use for use in uses if id(use.call) in later and _is_same(use.inputs, inputs)), None)
-        if reported is not None and reported.role in ("validation", "prediction"):
-            yield program.finding(
-                chosen_on_test_data,
-                fit.expression,
-                "The best epoch is chosen by the score on the test data, on which the model is then judged: the score "
-                "will promise too much.",
-            )
-
-
-def _chooses(callbacks: Value | None) -> bool:
-    """A callback keeps the weights of the epoch with the best validation score."""
-    for one in walk(callbacks, 60):
-        if not isinstance(one, Call):
-            continue
-        monitor = one.argument(1 if one.name.endswith("Checkpoint") else 0, "monitor")
-        seen = monitor is None or (isinstance(monitor, Literal) and str(monitor.value).startswith("val"))
-        option = {"ModelCheckpoint": "save_best_only", "EarlyStopping": "restore_best_weights"}
-        kept = one.argument(None, option.get(one.name.rpartition(".")[2], ""))
-        if seen and isinstance(kept, Literal) and kept.value is True:
-            return True
-    return False
-
-
-def _is_named_test(fit: Call) -> bool:
-    node = next((one.value for one in fit.expression.keywords if one.arg == "validation_data"), None)
-    names = [one.id for one in ast.walk(node) if isinstance(one, ast.Name)] if node is not None else []
-    return any(_TEST.search(name) for name in names)
-
-
-def _is_same(first: Value, second: Value) -> bool:
-    if first is second:
-        return True
-    sources = [{id(one) for one in pipelines_in(value)} for value in (first, second)]
-    if sources[0] & sources[1]:
-        return True
-    same = isinstance(first, Item) and isinstance(second, Item) and first.base is second.base
-    return same and isinstance(first, Item) and isinstance(second, Item) and first.index is second.index
-
-
-MEASURED_RULES = [accuracy_of_scores, compared_by_broadcast, chosen_on_test_data]
+MEASURED_RULES = [accuracy_of_scores, metric_of_other_labels, compared_by_broadcast]

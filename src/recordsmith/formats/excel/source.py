@@ -1,0 +1,189 @@
+"""The rows of an Excel sheet as a source, read one after the other."""
+
+from __future__ import annotations
+
+import os
+import re
+import warnings
+import zipfile
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager
+from typing import Any, ClassVar, Unpack
+
+from recordsmith.errors import CorruptRecordError, RecordsmithError, advise, did_you_mean, import_extra, list_names
+from recordsmith.formats.files.source_files import PathLike, SourceFile, find_files, opened
+from recordsmith.formats.tables.batch_source import Batch, BatchReader, BatchSource
+from recordsmith.formats.tables.options import ColumnOptions, column_options
+from recordsmith.formats.tables.value_rows import value_batches
+from recordsmith.records.shards import split_in_name
+
+__all__ = ["ExcelSource", "excel"]
+
+SUFFIXES = (".xlsx", ".xlsm")
+MOST_BYTES = 2 << 30  # of a workbook, decompressed
+MOST_STRINGS = 256 << 20  # bytes of its texts, which are in memory
+_LOOKED_AT = 65_536  # bytes of each file in it
+# What may be before the first element, in UTF-8: no DOCTYPE, and so no entities that multiply.
+_PROLOG = re.compile(rb"(?:\xef\xbb\xbf)?\s*(?:<\?[^>]*\?>\s*|<!--.*?-->\s*)*<[A-Za-z]", re.DOTALL)
+_NOT_COUNTED = ", empty rows not counted"
+
+
+def excel(
+    paths: PathLike | Iterable[PathLike], *, sheet: str | None = None, **columns: Unpack[ColumnOptions]
+) -> ExcelSource:
+    """Return the rows of an Excel sheet as a source for `make`.
+
+    The first row has the names of the columns. Empty rows are passed over. A formula has the value that Excel saved.
+    Cells of dates and times are read as such.
+
+    Args:
+        paths: a workbook (.xlsx, .xlsm), or several with the same columns.
+        sheet: the name of the sheet; None: the only one with cells, or sheets named like splits.
+        columns: what is said about the columns, as in `rs.sources.parquet`: label, text, images, columns, types,
+            schema, floats, size, channels, image_encoding, quality, strip.
+
+    >>> import recordsmith as rs, tempfile, openpyxl
+    >>> path = tempfile.mkdtemp() + "/irises.xlsx"
+    >>> book = openpyxl.Workbook()
+    >>> for row in (["length", "species"], [5.1, "setosa"], [4.9, "virginica"]): book.active.append(row)
+    >>> book.save(path)
+    >>> rs.sources.excel(path, label="species").schema()
+    Schema({
+        'length':  Scalar('float32'),
+        'species': Label(['setosa', 'virginica']),
+    })
+    """
+    options = column_options(columns)
+    files = find_files(paths, SUFFIXES, kind="Excel")
+    readers = [reader for file in files for reader in _sheets(file, sheet, options.text)]
+    return ExcelSource(readers, options, {} if sheet is None else {"sheet": sheet})
+
+
+class ExcelSource(BatchSource):
+    """The rows of Excel sheets. Made by `rs.sources.excel`."""
+
+    kind: ClassVar[str] = "excel"
+
+
+class SheetReader(BatchReader):
+    """One sheet."""
+
+    first = 2  # as Excel counts, below the names
+
+    def __init__(self, file: SourceFile, sheet: str, text: Sequence[str], split: str | None) -> None:
+        self.file = self._file = file
+        self.name = f"{file.path}, sheet {sheet!r}"
+        self.folder = os.path.dirname(file.path)
+        self.split = split
+        self._sheet, self._text = sheet, set(text)
+
+    def batches(self, fields: Any) -> Iterator[Batch]:
+        """Give the rows below the names."""
+        with _workbook(self._file) as book:
+            rows = book[self._sheet].iter_rows(values_only=True)
+            names = self._names(next(rows, ()))
+            width = len(names)
+            filled = ((*row, *[None] * (width - len(row)))[:width] for row in self._not_empty(rows))
+            yield from value_batches(filled, names, fields, self._text)
+
+    def _not_empty(self, rows: Iterable[Sequence[Any]]) -> Iterator[Sequence[Any]]:
+        empty = False
+        for row in rows:
+            if all(cell is None for cell in row):
+                empty = True
+                continue
+            if empty and not self.name.endswith(_NOT_COUNTED):
+                self.name += _NOT_COUNTED
+            yield row
+
+    def describe(self) -> Any:
+        """Return the name: the source describes files."""
+        return self.name
+
+    def _names(self, cells: Sequence[Any]) -> list[str]:
+        names = [None if cell is None else str(cell).strip() for cell in cells]
+        while names and not names[-1]:
+            names.pop()
+        twice = sorted({str(name) for name in names if names.count(name) > 1})
+        if not names or not all(names) or twice:
+            raise RecordsmithError(
+                "The first row of the sheet must have a different name for each column.",
+                path=self.name,
+                found=f"{list_names(twice)} twice" if twice else f"{list_names(map(str, names))}",
+                advice="Write the names into the first row, or read it with pandas.read_excel(..., header=...) and "
+                "pass the DataFrame.",
+            )
+        return [str(name) for name in names]
+
+
+def _sheets(file: SourceFile, wanted: str | None, text: Sequence[str]) -> list[SheetReader]:
+    with _workbook(file) as book:
+        every = [sheet.title for sheet in book.worksheets]
+        found = [sheet.title for sheet in book.worksheets if _has_cells(sheet)]
+    if wanted is not None:
+        if wanted not in every:
+            raise RecordsmithError(
+                f"There is no sheet {wanted!r}.{did_you_mean(wanted, every)}", path=file.path, found=list_names(every)
+            )
+        found = [wanted]
+    splits = [split_in_name(name) for name in found]
+    if len(found) > 1 and None not in splits and len(set(splits)) == len(splits):
+        return [SheetReader(file, name, text, split) for name, split in zip(found, splits, strict=True)]
+    if len(found) != 1:
+        raise RecordsmithError(
+            "The workbook has several sheets." if found else "The workbook has no cells.",
+            path=file.path,
+            found=list_names(found),
+            advice=advise("Choose one with {sheet}.", sheet=("sheet='name'", "--sheet NAME")) if found else None,
+        )
+    return [SheetReader(file, found[0], text, None)]
+
+
+def _has_cells(sheet: Any) -> bool:
+    return any(cell is not None for row in sheet.iter_rows(max_row=100, values_only=True) for cell in row)
+
+
+@contextmanager
+def _workbook(file: SourceFile) -> Iterator[Any]:
+    """Open a workbook to be read row by row; what is wrong with it is an error that names it."""
+    openpyxl = import_extra("openpyxl", "excel", purpose="Reading Excel workbooks")
+    with opened(file) as stream:
+        try:
+            _check_sizes(stream, file.path)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # about styles and the like, which are not read
+                with closing(openpyxl.load_workbook(stream, read_only=True, data_only=True)) as book:
+                    yield book
+        except RecordsmithError:
+            raise
+        except Exception as error:  # noqa: BLE001 - openpyxl raises whatever a damaged file leads it to
+            raise CorruptRecordError(
+                "This is not a complete Excel workbook.",
+                path=file.path,
+                found=str(error).partition("\n")[0] or type(error).__name__,
+                advice="Save it again as .xlsx.",
+            ) from None
+
+
+def _check_sizes(stream: Any, path: str) -> None:
+    """Refuse a workbook that is small only while it is compressed. No more is read than its list of files says."""
+    archive = zipfile.ZipFile(stream)
+    sizes = {entry.filename: entry.file_size for entry in archive.infolist()}
+    for name in sizes:
+        with archive.open(name) as member:
+            if name.endswith((".xml", ".rels")) and not _PROLOG.match(member.read(_LOOKED_AT)):
+                raise RecordsmithError(
+                    "The XML of the workbook does not begin as Excel writes it: it may have a DOCTYPE.",
+                    path=path,
+                    found=name,
+                )
+    stream.seek(0)
+    strings = sum(size for name, size in sizes.items() if not name.startswith("xl/worksheets/"))
+    if sum(sizes.values()) > MOST_BYTES or strings > MOST_STRINGS:
+        raise RecordsmithError(
+            "The workbook is too large.",
+            path=path,
+            found=f"{sum(sizes.values())} bytes decompressed, {strings} of them texts and styles",
+            expected=f"at most {MOST_BYTES >> 30} GB, and {MOST_STRINGS >> 20} MB",
+            advice="Save the sheet as CSV.",
+        )

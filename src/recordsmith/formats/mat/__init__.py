@@ -1,0 +1,1 @@
+"""MATLAB's `.mat` files, through scipy, or h5py for version 7.3."""

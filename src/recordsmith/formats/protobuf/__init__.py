@@ -1,0 +1,1 @@
+"""Records of any protobuf message, by its descriptor."""

@@ -1,0 +1,1 @@
+"""Databases: SQLite and DuckDB files, and queries over any connection."""

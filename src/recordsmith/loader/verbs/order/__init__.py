@@ -1,0 +1,1 @@
+"""Verbs about which rows come, and in which order."""

@@ -1,0 +1,1 @@
+"""Verbs about what is in a row."""

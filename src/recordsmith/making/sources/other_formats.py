@@ -1,0 +1,238 @@
+"""Formats that are not read: what each is, and the few lines of Python with which its rows are passed to `rs.make`."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+
+from recordsmith.errors import RecordsmithError
+
+__all__ = ["error_about", "refuse_folder"]
+
+
+@dataclass(frozen=True, slots=True)
+class OtherFormat:
+    """A format that is not read.
+
+    Attributes:
+        what: a sentence about the file.
+        lines: the Python code that passes its rows to `rs.make`; PATH stands for the path.
+    """
+
+    what: str
+    lines: str
+
+
+_PICKLE = OtherFormat(
+    "A pickle is not read, because it can run any code.",
+    """
+import pickle
+with open(PATH, "rb") as file:
+    rows = pickle.load(file)  # runs the code in it: only for files that you trust
+rs.make(rows, "data")  # a DataFrame, a dict of arrays, or a list of dicts
+""",
+)
+_TORCH = OtherFormat(
+    "Files of PyTorch are not read, because they can run code.",
+    """
+import torch
+tensors = torch.load(PATH, weights_only=True)
+rs.make({name: tensor.numpy() for name, tensor in tensors.items()}, "data")
+""",
+)
+_R = OtherFormat(
+    "Files of R are not read.",
+    """
+import pyreadr
+frame = next(iter(pyreadr.read_r(PATH).values()))
+rs.make(frame, "data")
+""",
+)
+_ARCHIVE = OtherFormat(
+    "Archives are not read, except tar files of WebDataset.",
+    """
+import shutil
+shutil.unpack_archive(PATH, "unpacked")
+rs.make("unpacked", "data")
+""",
+)
+_PACKED = OtherFormat(
+    "Archives are not read, except tar files of WebDataset.",
+    """
+import subprocess
+subprocess.run(["7z", "x", PATH, "-ounpacked"], check=True)
+rs.make("unpacked", "data")
+""",
+)
+_OLD_SHEET = OtherFormat(
+    "Of workbooks, only .xlsx and .xlsm are read.",
+    """
+import pandas
+frame = pandas.read_excel(PATH)
+rs.make(frame, "data")
+""",
+)
+_PROTOBUF = OtherFormat(
+    "A protobuf message does not say what its fields are.",
+    """
+from google.protobuf.json_format import MessageToDict
+from your_messages_pb2 import Message  # made by protoc from the .proto file
+with open(PATH, "rb") as file:
+    message = Message.FromString(file.read())
+rs.make([MessageToDict(message)], "data")
+""",
+)
+_ROBOT_LOG = OtherFormat(
+    "Logs of robots are not read.",
+    """
+from pathlib import Path
+from rosbags.highlevel import AnyReader
+with AnyReader([Path(PATH)]) as log:
+    rows = ({"topic": c.topic, "time": time, "message": bytes(data)} for c, time, data in log.messages())
+    rs.make(rows, "data")
+""",
+)
+_LMDB = OtherFormat(
+    "LMDB databases are not read.",
+    """
+import lmdb
+with lmdb.open(PATH, readonly=True, lock=False, subdir=SUBDIR) as database, database.begin() as reading:
+    rows = ({"key": key, "value": value} for key, value in reading.cursor())
+    rs.make(rows, "data")
+""",
+)
+_LANCE = OtherFormat(
+    "Lance is read through its own library.",
+    """
+import lance
+rs.make(lance.dataset(PATH), "data")
+""",
+)
+_DELTA = OtherFormat(
+    "This is a Delta table: its files also have rows that were deleted.",
+    """
+import deltalake
+rs.make(deltalake.DeltaTable(PATH).to_pyarrow_table(), "data")
+""",
+)
+_ZARR = OtherFormat(
+    "Zarr is not read.",
+    """
+import zarr
+group = zarr.open(PATH, mode="r")
+rs.make({name: array[:] for name, array in group.arrays()}, "data")
+""",
+)
+_PDF = OtherFormat(
+    "PDF documents are not read.",
+    """
+import pypdf
+pages = pypdf.PdfReader(PATH).pages
+rs.make([{"page": n, "text": page.extract_text()} for n, page in enumerate(pages)], "data")
+""",
+)
+_DOCX = OtherFormat(
+    "Word documents are not read.",
+    """
+import docx
+paragraphs = docx.Document(PATH).paragraphs
+rs.make([{"text": paragraph.text} for paragraph in paragraphs], "data")
+""",
+)
+
+
+def _pandas(what: str, function: str) -> OtherFormat:
+    """Return what is said about a format that pandas reads."""
+    return OtherFormat(f"{what} are not read.", f'\nimport pandas\nrs.make(pandas.{function}(PATH), "data")\n')
+
+
+_BY_SUFFIX = {
+    **dict.fromkeys((".pkl", ".pickle", ".p", ".joblib"), _PICKLE),
+    **dict.fromkeys((".pt", ".pth", ".ckpt"), _TORCH),
+    ".safetensors": OtherFormat(
+        "Safetensors files are not read.",
+        '\nfrom safetensors.numpy import load_file\nrs.make(load_file(PATH), "data")\n',
+    ),
+    **dict.fromkeys((".rds", ".rdata", ".rda"), _R),
+    ".sav": _pandas("Files of SPSS", "read_spss"),
+    ".dta": _pandas("Files of Stata", "read_stata"),
+    ".sas7bdat": _pandas("Files of SAS", "read_sas"),
+    ".xpt": _pandas("Files of SAS", "read_sas"),
+    ".xml": _pandas("XML files", "read_xml"),
+    ".orc": OtherFormat(
+        "ORC files are not read.", '\nimport pyarrow.orc\nrs.make(pyarrow.orc.read_table(PATH), "data")\n'
+    ),
+    ".avro": OtherFormat(
+        "Avro files are not read.",
+        '\nimport fastavro\nwith open(PATH, "rb") as file:\n    rs.make(fastavro.reader(file), "data")\n',
+    ),
+    ".arff": OtherFormat(
+        "ARFF files are not read.",
+        "\nimport pandas, scipy.io.arff\nrows, kinds = scipy.io.arff.loadarff(PATH)\n"
+        'rs.make(pandas.DataFrame(rows), "data")\n',
+    ),
+    ".svmlight": OtherFormat(
+        "LIBSVM files are not read.",
+        "\nfrom sklearn.datasets import load_svmlight_file\nx, y = load_svmlight_file(PATH)\n"
+        'rs.make({"x": x.toarray(), "y": y}, "data")\n',
+    ),
+    ".bin": OtherFormat(
+        "A file of raw numbers does not say what they are.",
+        '\nimport numpy\nvalues = numpy.fromfile(PATH, "uint8").reshape(-1, 3073)  # as CIFAR-10 has them\n'
+        'rs.make({"label": values[:, 0], "image": values[:, 1:]}, "data")\n',
+    ),
+    ".zip": _ARCHIVE,
+    **dict.fromkeys((".7z", ".rar"), _PACKED),
+    **dict.fromkeys((".xls", ".xlsb", ".ods"), _OLD_SHEET),
+    **dict.fromkeys((".pb", ".binpb", ".pbtxt"), _PROTOBUF),
+    **dict.fromkeys((".mcap", ".bag", ".db3"), _ROBOT_LOG),
+    **dict.fromkeys((".mdb", ".lmdb"), _LMDB),
+    ".lance": _LANCE,
+    ".zarr": _ZARR,
+    ".pdf": _PDF,
+    ".docx": _DOCX,
+}
+_BY_SUFFIX[".libsvm"] = _BY_SUFFIX[".svmlight"]
+# Files and folders that say what the folder is that they are in.
+_BY_ENTRY = {
+    "_delta_log": _DELTA,
+    "data.mdb": _LMDB,
+    ".zgroup": _ZARR,
+    "zarr.json": _ZARR,
+    "_versions": _LANCE,
+}
+
+
+def refuse_folder(folder: str) -> None:
+    """Raise for a folder that is one table or store of a format that is not read."""
+    for entry, other in _BY_ENTRY.items():
+        if os.path.exists(os.path.join(folder, entry)):
+            raise _error(other, folder)
+
+
+def error_about(path: str) -> RecordsmithError | None:
+    """Return the error for a file of a format that is not read, or for a folder of such; None if it is not known.
+
+    >>> print(error_about("log.avro"))
+    Avro files are not read.
+      where:    log.avro
+      to do:    Read it in Python, and pass the rows:
+    <BLANKLINE>
+        import fastavro
+        with open('log.avro', "rb") as file:
+            rs.make(fastavro.reader(file), "data")
+    """
+    if not os.path.isdir(path):
+        other = _BY_SUFFIX.get(os.path.splitext(path)[1].lower())
+        return None if other is None else _error(other, path)
+    with os.scandir(path) as entries:
+        for entry in sorted(entries, key=lambda entry: entry.name):
+            found = _BY_SUFFIX.get(os.path.splitext(entry.name)[1].lower())
+            if found is not None and found is not _PDF:  # which are often beside the data
+                return _error(found, entry.path)
+    return None
+
+
+def _error(other: OtherFormat, path: str) -> RecordsmithError:
+    lines = other.lines.strip().replace("PATH", repr(path)).replace("SUBDIR", str(os.path.isdir(path)))
+    return RecordsmithError(other.what, path=path, advice="Read it in Python, and pass the rows:", example=lines)

@@ -48,8 +48,9 @@ bench: $(STAMPS)/core $(STAMPS)/bench $(STAMPS)/peers  ## Compare with TensorFlo
 
 build: $(STAMPS)/core  ## Build the native core and install the package, editable, into .venv
 
+# A worker that crashes is not replaced: pytest-xdist would lose track of its files, and hide which test it was.
 test: $(STAMPS)/core $(STAMPS)/test test-cpp  ## Run all tests: C++, Python, docstrings and documents
-	$(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist loadfile $(PYTEST_ARGS)
+	$(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist loadfile --max-worker-restart 0 $(PYTEST_ARGS)
 
 # What takes too long for every change: sweeps and random chains by the hundred thousand. Run before an issue is closed.
 proof: $(STAMPS)/core $(STAMPS)/test  ## Run the slow proofs, which `make test` leaves out

@@ -264,14 +264,16 @@ def test_a_forked_process_reads_too_and_so_does_its_child(remote):
     forget()
     reading, writing = os.pipe()
     if (child := os.fork()) == 0:
-        numbers = fed(rs.open(remote).batch(64))
-        forget()
-        if (grandchild := os.fork()) == 0:
-            numbers += fed(rs.open(remote).batch(64))
-            os.write(writing, str(sorted(numbers) == sorted([*range(ROWS), *range(ROWS)])).encode())
+        try:  # whatever happens, this process must not continue as another one that runs tests
+            numbers = fed(rs.open(remote).batch(64))
+            forget()
+            if (grandchild := os.fork()) == 0:
+                numbers += fed(rs.open(remote).batch(64))
+                os.write(writing, str(sorted(numbers) == sorted([*range(ROWS), *range(ROWS)])).encode())
+            else:
+                os.waitpid(grandchild, 0)
+        finally:
             os._exit(0)
-        os.waitpid(grandchild, 0)
-        os._exit(0)
     os.close(writing)
     os.waitpid(child, 0)
     assert os.read(reading, 100) == b"True"

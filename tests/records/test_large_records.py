@@ -11,6 +11,8 @@ import recordsmith as rs
 
 SIZE = 2**31 + 5
 
+pytestmark = pytest.mark.proof  # several GiB beside the memory of all other tests
+
 
 @pytest.fixture
 def room(tmp_path: Path) -> Path:

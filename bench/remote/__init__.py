@@ -1,1 +1,1 @@
-"""Loading from an object store: a server and a slow network on loopback, and the loaders that are compared."""
+"""An object store and a slow network to it, on loopback."""

@@ -26,6 +26,8 @@ LOAD = {"tab": 10.0, "vec": 5.0, "tok": 4.0, "img": 1.4, "large": 2.0}
 # Into a framework: to_torch against a DataLoader over the package tfrecord, to_tf against tf.data's best form.
 LOAD_TORCH = {"vec": 5.0}
 LOAD_TF = {"tab": 2.0, "img": 1.0}
+# Feeding PyTorch: times each of the libraries that do that, in their own formats.
+FEED_TORCH = {"vec": 10.0, "img": 3.5}
 # Into a framework: part of the speed of the same chain as numpy.
 LOAD_OUTPUTS: dict[str, dict[str, float | None]] = {
     "to_keras": {"vec": 0.8, "img": 0.8},
@@ -53,3 +55,5 @@ RAY_READ = 40.0
 RAY_WRITE = 20.0
 # rs.make of a million rows with engine="ray" on one node: part of the speed of engine="local".
 RAY_MAKE = 1 / 1.3
+# The time per value of the smallest dataset as a part of that of the largest: the cost grows no faster than the data.
+GROWTH = 0.8

@@ -5,7 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from bench.tasks import engines, facts, load, make, memory, random_access, read, remote, startup, verify, view, write
+from bench.tasks import (
+    engines,
+    facts,
+    feed,
+    growth,
+    load,
+    make,
+    memory,
+    random_access,
+    read,
+    remote,
+    startup,
+    verify,
+    view,
+    write,
+)
 
 if TYPE_CHECKING:
     from bench.reporting.results import Section
@@ -20,10 +35,12 @@ TASKS: dict[str, Callable[[Context], Section]] = {
     "memory": memory.run,
     "make": make.run,
     "load": load.run,
+    "feed": feed.run,
     "facts": facts.run,
     "engines": engines.run,
     "view": view.run,
+    "growth": growth.run,
     "remote": remote.run,
 }
 # Tasks that have inputs of their own.
-WITHOUT_DATASETS = {"make", "view"}
+WITHOUT_DATASETS = {"growth", "make", "view"}

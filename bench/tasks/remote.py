@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import shutil
 import subprocess
@@ -12,9 +11,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from bench.feeders.asking import ask
+from bench.feeders.contract import LOADERS
+from bench.feeders.recordsmith_feeder import FILES
+from bench.loaders.contract import SUBJECTS
 from bench.measuring.workers import PROJECT, PeerFailedError
-from bench.remote.contract import LOADERS
-from bench.remote.recordsmith_remote import FILES
 from bench.remote.servers import object_store, slow_network
 from bench.reporting import targets
 from bench.reporting.results import Figure, Outcome, Section, times_faster
@@ -39,7 +40,6 @@ PEERS = ("litdata", "mosaicml-streaming", "webdataset", "tf.data")
 LATENCIES = {"S3": 0.0, "S3, 20 ms": 0.02, "S3, 100 ms": 0.1}
 EPOCHS = ("first epoch", "second epoch")
 BUCKET = "recordsmith-bench"
-_PEER_SECONDS = 120
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,12 +117,13 @@ def _upload(
     (local / FILES).write_text("\n".join(map(str, stored.paths)))
     there: dict[str, str] = {}
     uploaded: dict[str, str] = {}
-    for name, (_, form) in LOADERS.items():
+    for name in (OURS, LIMIT, *PEERS):
+        form = LOADERS[name][1]
         if form not in uploaded:
             context.say(f"remote {stored.name}: writing for {name}")
             request = {"do": "write", "loader": name, "subject": stored.name, "folder": str(local / form)}
             try:
-                _ask({**request, "columns": str(stored.columns_folder)}, environment)
+                ask({**request, "columns": str(stored.columns_folder)}, environment)
             except PeerFailedError as problem:
                 section.skipped.append(f"{name}: {problem}")
                 continue
@@ -160,31 +161,12 @@ def _loaded(one: _Run, stored: StoredDataset, folder: Path, **more: Any) -> dict
     cache.mkdir()
     own = {"RECORDSMITH_CACHE": str(cache), "XDG_CACHE_HOME": str(cache / "indexes"), **more.pop("environment", {})}
     request = {"do": "load", "loader": one.loader, "subject": one.subject, "url": one.url, "cache": str(cache)}
-    answer = _ask({**request, "epochs": 2, **more}, {**one.environment, **own})
+    batch = SUBJECTS[one.subject].batch
+    answer = ask({**request, "batch": batch, "epochs": 2, **more}, {**one.environment, **own})
     if one.loader != LIMIT and set(answer["records"]) != {stored.records}:
         raise PeerFailedError(f"delivered {answer['records']} records instead of {stored.records:,}")
     if one.loader != LIMIT and set(answer["label_sum"]) != {stored.label_sum}:
         raise PeerFailedError("delivered other labels than were written")
-    return answer
-
-
-def _ask(request: dict[str, Any], environment: dict[str, str]) -> dict[str, Any]:
-    command = [sys.executable, "-m", "bench.remote", json.dumps(request)]
-    try:
-        done = subprocess.run(
-            command,
-            cwd=PROJECT,
-            env={**os.environ, **environment},
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=_PEER_SECONDS,
-        )
-    except subprocess.TimeoutExpired:
-        raise PeerFailedError(f"did not end within {_PEER_SECONDS} seconds") from None
-    if done.returncode != 0:
-        raise PeerFailedError(f"ended with code {done.returncode}: {(done.stderr.strip().splitlines() or [''])[-1]}")
-    answer: dict[str, Any] = json.loads(done.stdout.strip().splitlines()[-1])
     return answer
 
 

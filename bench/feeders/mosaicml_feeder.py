@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from bench.remote.contract import WORKERS, Rows, Store, augmented, labels_of
+from bench.feeders.contract import WORKERS, Rows, Store, augmented, labels_of
 
 COLUMNS = {"vec": {"pixels": "ndarray:float32:784", "label": "int"}, "img": {"image": "bytes", "label": "int"}}
 
@@ -49,7 +49,8 @@ def epochs(store: Store) -> Iterator[Iterator[Any]]:
     """Give one epoch after the other."""
     torch = importlib.import_module("torch")
     streaming = _streaming()
-    os.environ["S3_ENDPOINT_URL"] = store.endpoint
+    if store.is_remote:
+        os.environ["S3_ENDPOINT_URL"] = store.endpoint
 
     class Data(streaming.StreamingDataset):  # type: ignore[misc, name-defined] # the package is optional
         decode = None
@@ -61,7 +62,8 @@ def epochs(store: Store) -> Iterator[Iterator[Any]]:
                 row = {"image": self.decode(row["image"]), "label": row["label"]}
             return row
 
-    data = Data(remote=store.url, local=str(store.cache), shuffle=True, shuffle_seed=0, batch_size=store.batch)
+    places = {"remote": store.url, "local": str(store.cache)} if store.is_remote else {"local": store.url}
+    data = Data(**places, shuffle=True, shuffle_seed=0, batch_size=store.batch)
     loader = torch.utils.data.DataLoader(data, batch_size=store.batch, num_workers=WORKERS)
     while True:
         yield labels_of(loader)

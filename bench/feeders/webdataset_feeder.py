@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from bench.feeders.contract import WORKERS, Rows, Store, augmented, labels_of
 from bench.loaders.contract import BUFFER
-from bench.remote.contract import WORKERS, Rows, Store, augmented
 
 SHARD = 64 << 20
 SHUFFLED = {"vec": BUFFER, "img": 1000}  # rows of its buffer: as many images would be gigabytes
@@ -46,16 +46,22 @@ def epochs(store: Store) -> Iterator[Iterator[Any]]:
     wds = importlib.import_module("webdataset")
     torch = importlib.import_module("torch")
     decode = augmented(np.random.default_rng()) if store.subject == "img" else lambda data: np.load(io.BytesIO(data))
+    shards, cache = (_signed(store), str(store.cache)) if store.is_remote else (store.paths(), None)
     data = (
-        wds.WebDataset(_signed(store), shardshuffle=100, seed=0, cache_dir=str(store.cache), empty_check=False)
+        wds.WebDataset(shards, shardshuffle=100, seed=0, cache_dir=cache, empty_check=False)
         .shuffle(SHUFFLED[store.subject], initial=SHUFFLED[store.subject])
         .to_tuple("jpg" if store.subject == "img" else "npy", "cls")
         .map_tuple(decode, int)
         .batched(store.batch)
     )
     loader = torch.utils.data.DataLoader(data, batch_size=None, num_workers=WORKERS)
+    values = "image" if store.subject == "img" else "pixels"
     while True:
-        yield (np.asarray(labels) for _, labels in loader)
+        yield labels_of(_tensors(torch, values, batch) for batch in loader)
+
+
+def _tensors(torch: Any, values: str, batch: tuple[Any, Any]) -> dict[str, Any]:
+    return {values: torch.as_tensor(batch[0]), "label": torch.as_tensor(batch[1])}
 
 
 def _signed(store: Store) -> list[str]:

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import recordsmith as rs
+from bench.feeders.contract import Rows, Store, labels_of
 from bench.loaders.contract import BRIGHTNESS, SIZE
-from bench.remote.contract import Rows, Store
 
 FILES = "files.txt"  # in the data folder: the TFRecord files to upload as they are
 
@@ -36,5 +36,9 @@ def epochs(store: Store) -> Iterator[Iterator[Any]]:
         augment = [rs.augment.flip_left_right(), rs.augment.brightness(BRIGHTNESS)]
         chain = chain.images(size=SIZE, scale=1 / 255, augment=augment, feature="image")
     loader = chain.batch(store.batch)
+    if store.way == "to_torch":
+        tensors = loader.to_torch()
+        while True:
+            yield labels_of(tensors)
     while True:
         yield (batch["label"] for batch in loader)

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from bench.remote.contract import Store
+from bench.feeders.contract import Store
 from recordsmith.storage.objects import open_folder
 
 RANGE = 4 << 20

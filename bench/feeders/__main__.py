@@ -1,4 +1,4 @@
-"""The process of one measurement, new each time: `python -m bench.remote REQUEST`, a JSON object. It prints another.
+"""The process of one measurement, new each time: `python -m bench.feeders REQUEST`, a JSON object. It prints another.
 
 {"do": "write", ...}    the data of a subject in a loader's own form, into a local folder
 {"do": "load", ...}     some epochs, each timed; the first one from opening the dataset on
@@ -21,9 +21,8 @@ import numpy as np
 
 from bench.data.datasets import DATASETS
 from bench.data.store import load_columns
-from bench.loaders.contract import SUBJECTS
+from bench.feeders.contract import Store, module_of
 from bench.measuring import memory_probe
-from bench.remote.contract import Store, module_of
 
 
 def rows_of(subject: str, columns_folder: str) -> Iterator[dict[str, Any]]:
@@ -56,7 +55,7 @@ def load(request: dict[str, Any]) -> dict[str, Any]:
     versions = module.versions()
     subject = request["subject"]
     cache = Path(request["cache"])
-    store = Store(request["url"], cache, subject, SUBJECTS[subject].batch)
+    store = Store(request["url"], cache, subject, request["batch"], request["loader"].partition(", ")[2])
     found: dict[str, Any] = {
         "versions": versions,
         "seconds": [],

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from bench.remote.contract import WORKERS, Rows, Store, augmented, labels_of
+from bench.feeders.contract import WORKERS, Rows, Store, augmented, labels_of
 
 os.environ.setdefault("LITDATA_DISABLE_VERSION_CHECK", "1")
 CHUNK = "64MB"
@@ -55,7 +55,7 @@ def epochs(store: Store) -> Iterator[Iterator[Any]]:
         shuffle=True,
         seed=0,
         max_cache_size="50GB",
-        storage_options={"endpoint_url": store.endpoint},
+        storage_options={"endpoint_url": store.endpoint} if store.is_remote else {},
     )
     loader = litdata.StreamingDataLoader(data, batch_size=store.batch, num_workers=WORKERS)
     while True:

@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterator
 from typing import Any
 
-from bench.remote.contract import Store
+from bench.feeders.contract import Store
 
 
 def versions() -> dict[str, str]:

@@ -1,0 +1,1 @@
+"""How the cost of each work grows with records, features and shards: see growth/__main__.py."""

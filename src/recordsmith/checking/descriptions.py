@@ -45,8 +45,10 @@ def description_in(folder: str) -> str | None:
     return next((path for name in _NAMES if is_file(in_force(path := os.path.join(folder, name)))), None)
 
 
-def read_description(path: str) -> Description:
-    """Read a description; what is wrong with it is raised."""
+def read_description(path: str, facts: DatasetFacts) -> Description:
+    """Read a description, unless the survey has read it; what is wrong with it is raised."""
+    if facts.manifest is not None and path == facts.described_by:
+        return Description(path, files_by_split(facts.manifest.splits))
     if os.path.basename(path) == MANIFEST_NAME:
         return Description(path, files_by_split(load_manifest(path).splits))
     return Description(path, read_tfds_folder(os.path.dirname(path)).files_by_split)
@@ -59,7 +61,7 @@ def descriptions(facts: DatasetFacts) -> list[Description]:
     for path in paths:
         if path is not None:
             try:
-                found.append(read_description(path))
+                found.append(read_description(path, facts))
             except (RecordsmithError, OSError, ValueError):
                 continue  # rule F016 reports it
     return found

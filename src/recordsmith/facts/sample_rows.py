@@ -54,8 +54,8 @@ def sample_rows(facts: DatasetFacts, *, records: int = 12) -> tuple[RowOverview,
     # A feature may be stored in parts, such as a sparse one: they are not shown besides it.
     parts = {column.key for name, feature in declared.items() for column in feature.plan(name)}
     features = [_Known(name, isinstance(feature, Steps), feature) for name, feature in declared.items()]
-    stored = {one.name for one in facts.features}
-    features += [_known(one) for one in features_in_order(facts) if one.name in stored - parts]
+    others = {one.name for one in facts.features} - parts
+    features += [_known(one) for one in features_in_order(facts) if one.name in others]
     wanted = Schema(declared) if declared else None
     groups: dict[str | None, list[ShardFacts]] = {}
     for shard in facts.shards:

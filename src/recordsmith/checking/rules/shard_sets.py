@@ -196,7 +196,7 @@ def unreadable_description(facts: DatasetFacts) -> Iterator[Finding]:
         if description is None:
             continue
         try:
-            read_description(description)
+            read_description(description, facts)
         except (RecordsmithError, OSError, ValueError) as error:
             problem = error.problem if isinstance(error, RecordsmithError) else str(error)
             yield unreadable_description.finding(

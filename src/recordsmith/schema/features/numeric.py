@@ -367,6 +367,8 @@ def checked_dtype(dtype: Any) -> np.dtype[Any]:
     >>> checked_dtype(">i2")
     dtype('int16')
     """
+    if isinstance(dtype, str) and dtype in _DTYPES:  # the usual case, and a schema may have 10,000 of them
+        return np.dtype(dtype)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DeprecationWarning)  # of names that numpy gives up, and nobody stores

@@ -15,6 +15,7 @@ SHELL := /bin/bash
 PYTHON ?= python3
 PYTEST_ARGS ?=
 BENCH_ARGS ?=
+WHEELS_ARGS ?=
 FUZZ_SECONDS ?= 600
 FUZZ_CC ?= clang
 FUZZ_CXX ?= clang++
@@ -79,6 +80,17 @@ fuzz: $(STAMPS)/build  ## Fuzz the parsers with libFuzzer and sanitizers for FUZ
 	$(BIN)/python cpp/fuzz/make_seeds.py build/fuzz-corpus
 	$(BIN)/python cpp/fuzz/run_fuzzers.py build/sanitize/cpp/fuzz build/fuzz-corpus --seconds $(FUZZ_SECONDS)
 
+# Debian's g++-aarch64-linux-gnu and qemu-user-static. On ARM, `char` has no sign and other vector code is compiled.
+# xxHash without its own vector code, which loads from any address on purpose.
+test-arm: $(STAMPS)/build  ## Run the C++ tests on emulated ARM, under the undefined-behaviour sanitizer
+	$(CMAKE_WITHOUT_PYTHON) -B build/test-arm -DRECORDSMITH_TESTS=ON -DRECORDSMITH_SANITIZE=undefined \
+	  -DCMAKE_SYSTEM_NAME=Linux -DCMAKE_SYSTEM_PROCESSOR=aarch64 \
+	  -DCMAKE_C_FLAGS='-O1 -g1' -DCMAKE_CXX_FLAGS='-O1 -g1 -DXXH_VECTOR=0' \
+	  -DCMAKE_C_COMPILER=aarch64-linux-gnu-gcc -DCMAKE_CXX_COMPILER=aarch64-linux-gnu-g++ \
+	  '-DCMAKE_CROSSCOMPILING_EMULATOR=qemu-aarch64-static;-L;/usr/aarch64-linux-gnu'
+	cmake --build build/test-arm -- --quiet
+	ctest --test-dir build/test-arm/cpp --output-on-failure --no-tests=error --parallel $$(nproc)
+
 lint: $(STAMPS)/core $(STAMPS)/test $(STAMPS)/lint  ## Check style, types and formatting
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -93,15 +105,34 @@ format: $(STAMPS)/lint  ## Format Python and C++, and fix what ruff can fix
 	$(BIN)/ruff format .
 	$(BIN)/clang-format -i $(CPP_FILES)
 
+##@ Releasing it
+
+# Minutes, and Debian's mmdebstrap besides what test-arm needs.
+wheels: $(STAMPS)/core $(STAMPS)/release test-arm  ## Build dist/: source, wheels for x86-64 and ARM, bill of materials; test them
+	$(BIN)/python -m release.build_wheels
+	$(BIN)/python -m release.bill_of_materials > dist/recordsmith.cdx.json
+	$(BIN)/python -m release.try_wheels $(WHEELS_ARGS)
+
+reproducible: $(STAMPS)/core $(STAMPS)/release  ## Build the wheel for x86-64 twice, in two folders, and compare the bytes
+	CCACHE_DISABLE=1 $(BIN)/python -m release.build_wheels --processor x86_64 --work build/one --into build/one/dist
+	CCACHE_DISABLE=1 $(BIN)/python -m release.build_wheels --processor x86_64 --work build/another/place --into build/another/dist
+	for file in build/one/dist/*; do cmp $$file build/another/dist/$$(basename $$file) || exit 1; done
+	sha256sum build/one/dist/*
+
+lowest: $(STAMPS)/build $(STAMPS)/release  ## Build and test with the lowest versions that pyproject.toml allows
+	$(BIN)/python -m release.try_lowest
+
+##@ Tidying up
+
 clean:  ## Remove .venv, builds and caches
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find bench cpp docs src tests -name __pycache__ -type d -prune -exec rm -rf {} +
 
 help:  ## List the targets
 	@awk 'BEGIN { FS = ":.*## " } /^##@ / { printf "\n%s\n", substr($$0, 5) } \
-	  /^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
+	  /^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
 
-.PHONY: demo bench build test proof test-cpp sanitize fuzz lint docs format clean help
+.PHONY: demo bench build test proof test-cpp sanitize fuzz test-arm lint docs format wheels reproducible lowest clean help
 
 # Stamps: each stands for one installation into .venv, and is redone when what it was made from has changed. --------
 
@@ -113,7 +144,7 @@ $(STAMPS)/venv:
 	mkdir -p $(STAMPS)
 	touch $@
 
-$(STAMPS)/build $(STAMPS)/demo $(STAMPS)/test $(STAMPS)/lint $(STAMPS)/docs $(STAMPS)/bench: $(STAMPS)/%: pyproject.toml | $(STAMPS)/venv
+$(STAMPS)/build $(STAMPS)/demo $(STAMPS)/test $(STAMPS)/lint $(STAMPS)/docs $(STAMPS)/bench $(STAMPS)/release: $(STAMPS)/%: pyproject.toml | $(STAMPS)/venv
 	@echo 'Installing what "$*" needs into $(VENV); the first time takes minutes.'
 	$(PIP_INSTALL) --group $*
 	touch $@

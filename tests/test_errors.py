@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import importlib.metadata
 import pickle
 import sys
 from pathlib import Path
@@ -123,6 +124,17 @@ def test_a_missing_extra_names_the_command():
     same = pickle.loads(pickle.dumps(error))
     assert type(same) is MissingExtraError
     assert (str(same), same.name, same.msg) == (str(error), "pyarrow", error.msg)
+
+
+def test_the_command_works_without_pip_and_without_an_installed_package(monkeypatch):
+    monkeypatch.setattr("importlib.util.find_spec", lambda _: None)  # as in the environments that uv makes
+    assert 'to do:    uv pip install "pyarrow>=14.0.1"' in str(MissingExtraError("pyarrow", "arrow"))
+
+    def not_installed(name):
+        raise importlib.metadata.PackageNotFoundError(name)
+
+    monkeypatch.setattr("importlib.metadata.requires", not_installed)
+    assert str(MissingExtraError("sklearn.svm", "text")).endswith("pip install scikit-learn")
 
 
 def test_import_extra(monkeypatch, tmp_path):

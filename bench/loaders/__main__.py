@@ -37,7 +37,13 @@ class LoaderWorker:
 
     def prepare(self, what: str, folder: str, scale: float) -> Answer:
         """Write an input that only loading needs, unless it is there; for the process that has recordsmith."""
-        written = {"large": inputs.large_images, "many": inputs.many_records}[what](Path(folder), scale)
+        prepare = {
+            "large": inputs.large_images,
+            "png": inputs.png_images,
+            "webp": inputs.webp_images,
+            "many": inputs.many_records,
+        }
+        written = prepare[what](Path(folder), scale)
         return {
             "paths": [str(path) for path in written.paths],
             "records": written.records,

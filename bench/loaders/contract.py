@@ -12,7 +12,7 @@ from bench.data.datasets import DATASETS, Feature
 BUFFER = 10_000
 SIZE = (224, 224)
 BRIGHTNESS = 0.2
-IMAGES = {"img", "large"}
+IMAGES = {"img", "large", "png", "webp"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +35,8 @@ SUBJECTS = {
     "tok": Subject("tok", 1024, DATASETS["tok"].features),
     "img": Subject("img", 32, DATASETS["img"].features),
     "large": Subject("large", 32, DATASETS["img"].features),
+    "png": Subject("png", 32, DATASETS["img"].features),
+    "webp": Subject("webp", 32, DATASETS["img"].features),
 }
 
 

@@ -1,10 +1,11 @@
-"""Datasets that only loading needs: large images, and very many records."""
+"""Datasets that only loading needs: large images, images of other formats, and very many records."""
 
 from __future__ import annotations
 
 import importlib
 import io
 import shutil
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,10 +14,12 @@ from typing import Any
 import numpy as np
 
 from bench.data.datasets import SEED, SHARDS
-from bench.data.images import GRAIN, QUALITY
+from bench.data.images import GRAIN, QUALITY, jpeg_images
 from bench.data.store import scale_folder, shard_paths
 
 LARGE_IMAGES, WIDTH, HEIGHT = 400, 1600, 1200
+OTHER_IMAGES = 1000
+OTHER_FORMATS: dict[str, dict[str, int]] = {"png": {}, "webp": {"quality": 80}}  # with Pillow's options
 MANY_RECORDS = 10_000_000
 # A grain as fine as that of the small images would make 1.5 MB of each; photographs of this size have about half.
 COARSER = 0.5
@@ -34,22 +37,51 @@ class Input:
 
 def large_images(folder: Path, scale: float) -> Input:
     """JPEGs of 1,600x1,200 with a label each, as TFRecords."""
-    count = max(2 * SHARDS, round(LARGE_IMAGES * scale / SHARDS) * SHARDS)
-    target = scale_folder(folder, scale) / "large"
+    return _images(folder, scale, "large", LARGE_IMAGES, _large_jpegs)
+
+
+def png_images(folder: Path, scale: float) -> Input:
+    """PNGs of 500x375 with a label each, as TFRecords."""
+    return _images(folder, scale, "png", OTHER_IMAGES, lambda random, count: _converted(random, count, "png"))
+
+
+def webp_images(folder: Path, scale: float) -> Input:
+    """WebPs of 500x375 with a label each, as TFRecords."""
+    return _images(folder, scale, "webp", OTHER_IMAGES, lambda random, count: _converted(random, count, "webp"))
+
+
+def _images(
+    folder: Path, scale: float, name: str, full: int, make: Callable[[np.random.Generator, int], list[bytes]]
+) -> Input:
+    count = max(2 * SHARDS, round(full * scale / SHARDS) * SHARDS)
+    target = scale_folder(folder, scale) / name
     labels = np.arange(count) % 10
     if not target.is_dir():
-        unfinished = target.with_name("large.unfinished")
+        unfinished = target.with_name(f"{name}.unfinished")
         shutil.rmtree(unfinished, ignore_errors=True)
         unfinished.mkdir(parents=True)
-        images = _large_jpegs(np.random.default_rng([SEED, 200]), count)
+        images = make(np.random.default_rng([SEED, 200]), count)
         rs: Any = importlib.import_module("recordsmith")
         schema = rs.Schema({"image": rs.Bytes(), "label": rs.Scalar("int64")})
-        for shard, path in enumerate(shard_paths(unfinished, "large")):
+        for shard, path in enumerate(shard_paths(unfinished, name)):
             with rs.RecordWriter(str(path)) as writer:
                 writer.write_columns({"image": images[shard::SHARDS], "label": labels[shard::SHARDS]}, schema)
         unfinished.rename(target)
-    paths = shard_paths(target, "large")
+    paths = shard_paths(target, name)
     return Input(paths, count, sum(path.stat().st_size for path in paths), int(labels.sum()))
+
+
+def _converted(random: np.random.Generator, count: int, encoding: str) -> list[bytes]:
+    """The images of `img` in another format."""
+    image_module: Any = importlib.import_module("PIL.Image")
+
+    def convert(jpeg: bytes) -> bytes:
+        encoded = io.BytesIO()
+        image_module.open(io.BytesIO(jpeg)).save(encoded, encoding.upper(), **OTHER_FORMATS[encoding])
+        return encoded.getvalue()
+
+    with ThreadPoolExecutor(2) as pool:
+        return list(pool.map(convert, jpeg_images(random, count)))
 
 
 def many_records(folder: Path, scale: float) -> Input:

@@ -30,6 +30,7 @@ BATCHED = "batch, parse in parallel"
 SINGLE = "parse single examples in parallel, batch"
 RAGGED, SPARSE, PADDED = "ragged, to_tensor", "sparse, to_dense", "parse single examples in parallel, padded_batch"
 USUAL, FAST = "decode_jpeg", "decode_jpeg, fancy_upscaling=False, INTEGER_FAST"
+OTHERS = {"png": "decode_png", "webp": "decode_webp"}
 
 
 class TensorflowFeed:
@@ -69,7 +70,8 @@ class TensorflowFeeder:
     def forms(self, subject: Subject) -> list[str]:
         """See `Loader`."""
         if subject.is_images:
-            return [f"{list(SOURCES)[1]}; {decoding}" for decoding in (USUAL, FAST)]
+            decodings = [OTHERS[subject.name]] if subject.name in OTHERS else [USUAL, FAST]
+            return [f"{list(SOURCES)[1]}; {decoding}" for decoding in decodings]
         ways = (RAGGED, SPARSE, PADDED) if subject.name == "tok" else (BATCHED, SINGLE)
         return [f"{source}; {way}" for source in SOURCES for way in ways]
 
@@ -104,10 +106,13 @@ class TensorflowFeeder:
         tf = self._tf
         spec = {feature.name: self._spec(feature, sparse=False) for feature in subject.features}
         options = {"fancy_upscaling": False, "dct_method": "INTEGER_FAST"} if way == FAST else {}
+        decode_image = getattr(tf.io, way.partition(",")[0])
 
         def decode(record: Any) -> Any:
             row = tf.io.parse_single_example(record, spec)
-            pixels = tf.io.decode_jpeg(row["image"], channels=3, **options)
+            pixels = decode_image(row["image"], channels=3, **options)
+            if way == OTHERS["webp"]:
+                pixels = pixels[0]  # of an animation with one image
             pixels = tf.image.resize(pixels, SIZE) * (1 / 255)
             pixels = tf.image.random_brightness(tf.image.random_flip_left_right(pixels), BRIGHTNESS)
             return {"image": pixels, "label": row["label"]}

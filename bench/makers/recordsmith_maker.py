@@ -12,14 +12,16 @@ from bench.makers.inputs import SIZE
 SHARDS = 4
 WORKERS = 2
 
-FORMS = {"images": ["make, 2 workers"], "table": ["make, 2 workers"]}
+MAKE = "make, 2 workers"
+READING = "pyarrow.csv.read_csv alone"
+FORMS = {"images": [MAKE], "table": [MAKE, READING]}
 
 
-def prepare(subject: str, form: str) -> Callable[[Path, Path, int | None], None]:  # noqa: ARG001 - there is one form
+def prepare(subject: str, form: str) -> Callable[[Path, Path, int | None], None]:
     """Import what is needed, and return what does the work."""
     rs: Any = importlib.import_module("recordsmith")
     importlib.import_module("recordsmith.making.maker")
-    importlib.import_module("cv2" if subject == "images" else "pyarrow.csv")
+    library: Any = importlib.import_module("cv2" if subject == "images" else "pyarrow.csv")
 
     def from_images(source: Path, out: Path, _limit: int | None) -> None:
         rs.make(rs.sources.images(source, size=SIZE), out, name="made", shards=SHARDS, workers=WORKERS)
@@ -27,7 +29,10 @@ def prepare(subject: str, form: str) -> Callable[[Path, Path, int | None], None]
     def table(source: Path, out: Path, _limit: int | None) -> None:
         rs.make(rs.sources.csv(source), out, name="made", shards=SHARDS, workers=WORKERS)
 
-    return from_images if subject == "images" else table
+    def reading(source: Path, _out: Path, _limit: int | None) -> None:
+        library.read_csv(source)
+
+    return from_images if subject == "images" else reading if form == READING else table
 
 
 def check(subject: str, folder: Path) -> dict[str, int]:

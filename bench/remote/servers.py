@@ -21,13 +21,13 @@ def object_store(folder: Path) -> Iterator[dict[str, str]]:
 
 
 @contextlib.contextmanager
-def slow_network(environment: dict[str, str], seconds: float) -> Iterator[dict[str, str]]:
-    """Give the variables that lead a program to a server through a latency."""
-    if not seconds:
+def slow_network(environment: dict[str, str], seconds: float, bandwidth: float) -> Iterator[dict[str, str]]:
+    """Give the variables that lead a program to a server through a latency, and a line of some bytes per second."""
+    if not seconds and not bandwidth:
         yield environment
         return
     port = environment["AWS_ENDPOINT_URL"].rpartition(":")[2]
-    command = [sys.executable, "-m", "bench.remote.latency_proxy", port, str(seconds)]
+    command = [sys.executable, "-m", "bench.remote.latency_proxy", port, str(seconds), str(bandwidth)]
     with subprocess.Popen(command, cwd=PROJECT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as proxy:
         assert proxy.stdout is not None
         assert proxy.stdin is not None

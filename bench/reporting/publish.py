@@ -113,7 +113,11 @@ def shown(value: float, unit: str) -> str:
     """A value with its unit."""
     if unit == "seconds":
         return f"{value:.3f} s"
-    return f"{value:.1%}" if unit == "fraction" else f"{value:.1f}×"
+    if unit == "GB/s":
+        return f"{value:.2f} GB/s"
+    if unit == "fraction":
+        return f"{value:.1%}"
+    return f"{value:.2f}×" if value < 2 else f"{value:.1f}×"  # 1.25 is not 1.2
 
 
 def held_to(outcome: dict[str, Any]) -> str:

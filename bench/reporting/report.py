@@ -111,3 +111,5 @@ def written(outcome: Outcome, value: float) -> str:
             return f"{value:.0%}"
         case "seconds":
             return f"{value:.3f} s"
+        case "GB/s":
+            return f"{value:.2f} GB/s"

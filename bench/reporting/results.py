@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
-Unit = Literal["times", "seconds", "fraction"]
+Unit = Literal["times", "seconds", "fraction", "GB/s"]
 
 
 @dataclass(frozen=True, slots=True)

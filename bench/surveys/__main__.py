@@ -1,6 +1,6 @@
 """Surveys files some times and prints how long it took, how much memory it needed and what it found, as JSON.
 
-python -m bench.surveys recordsmith|tensorflow DATASET TIMES THREADS PATH...
+python -m bench.surveys recordsmith|tensorflow|"recordsmith, check" DATASET TIMES THREADS PATH...
 """
 
 from __future__ import annotations
@@ -12,7 +12,11 @@ import time
 
 from bench.measuring import memory_probe
 
-MODULES = {"recordsmith": "recordsmith_survey", "tensorflow": "tensorflow_numpy"}
+MODULES = {
+    "recordsmith": "recordsmith_survey",
+    "recordsmith, check": "recordsmith_check",
+    "tensorflow": "tensorflow_numpy",
+}
 
 
 def main() -> None:

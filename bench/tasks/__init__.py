@@ -10,12 +10,14 @@ from bench.tasks import (
     facts,
     feed,
     growth,
+    jpeg,
     load,
     make,
     memory,
     random_access,
     read,
     remote,
+    shuffle,
     startup,
     verify,
     view,
@@ -30,12 +32,14 @@ TASKS: dict[str, Callable[[Context], Section]] = {
     "read": read.run,
     "write": write.run,
     "random": random_access.run,
+    "shuffle": shuffle.run,
     "verify": verify.run,
     "startup": startup.run,
     "memory": memory.run,
     "make": make.run,
     "load": load.run,
     "feed": feed.run,
+    "jpeg": jpeg.run,
     "facts": facts.run,
     "engines": engines.run,
     "view": view.run,
@@ -43,4 +47,4 @@ TASKS: dict[str, Callable[[Context], Section]] = {
     "remote": remote.run,
 }
 # Tasks that have inputs of their own.
-WITHOUT_DATASETS = {"growth", "make", "view"}
+WITHOUT_DATASETS = {"growth", "jpeg", "make", "view"}

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 METHOD = (
     "One epoch of a chain that shuffles and batches. tab, vec and tok (padded): batches of 1,024. Images: decoded, "
     "resized to 224x224, flipped at random, changed in brightness and scaled to float32, in batches of 32; img are "
-    "JPEGs of 500x375, large are JPEGs of 1,600x1,200. recordsmith shuffles all records; the others use a buffer of "
+    "JPEGs of 500x375, large are JPEGs of 1,600x1,200, png and webp are 1,000 images as of img in these formats. "
+    "recordsmith shuffles all records; the others use a buffer of "
     f"{BUFFER:,} rows. TensorFlow's tensors are not converted to numpy (except the labels); the fastest of its forms "
     "in the table counts. The bits of every value are compared in an untimed pass; for images, shape and mean "
     "brightness are compared. `to_tf`, `to_torch`, `to_keras` and `to_jax` are the same chain in the framework, and "
@@ -96,7 +97,8 @@ def run(context: Context) -> Section:
             if subject in context.datasets:
                 _load_stored(context, section, loaders, subject)
         if "img" in context.datasets:
-            _load_large(context, section, loaders)
+            for subject in ("large", "png", "webp"):
+                _load_images(context, section, loaders, subject)
         _first_batch(context, section, loaders)
     finally:
         loaders.stop()
@@ -130,14 +132,14 @@ def _load_stored(context: Context, section: Section, loaders: _Loaders, subject:
     _load(context, section, loaders, subject, sources)
 
 
-def _load_large(context: Context, section: Section, loaders: _Loaders) -> None:
+def _load_images(context: Context, section: Section, loaders: _Loaders, subject: str) -> None:
     worker = loaders.get(OURS)
     if worker is None:
         return
-    context.say("load: large images")
-    written = worker.ask("prepare", what="large", folder=str(context.folder), scale=context.scale)
+    context.say(f"load: images of {subject}")
+    written = worker.ask("prepare", what=subject, folder=str(context.folder), scale=context.scale)
     source = _Source(**written, bits={})
-    _load(context, section, loaders, "large", {OURS: source, "tensorflow": source})
+    _load(context, section, loaders, subject, {OURS: source, "tensorflow": source})
 
 
 def _load(context: Context, section: Section, loaders: _Loaders, subject: str, sources: dict[str, _Source]) -> None:

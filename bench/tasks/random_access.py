@@ -40,8 +40,9 @@ def run(context: Context) -> Section:
         ours, theirs = section.best(stored.name, "recordsmith"), section.best(stored.name, "array_record")
         if ours and theirs:
             ratio = times_faster(ours, theirs)
+            target = targets.RANDOM[stored.name]
             section.outcomes.append(
-                Outcome(stored.name, "random access", ratio, "times", f"array_record: {theirs.form}", targets.RANDOM)
+                Outcome(stored.name, "random access", ratio, "times", f"array_record: {theirs.form}", target)
             )
     section.skipped += context.missing("recordsmith", "array_record")
     return section

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 METHOD = (
     "Shuffled batches of vec (1,024 rows) and img (32 images, decoded, resized to 224x224, flipped, brightened, "
     "float32) from SeaweedFS on the same machine, whose processors it shares with the loader. A proxy on loopback "
-    "lets each request wait for 20 or 100 ms; the bandwidth stays that of loopback. Each pass is a new process with an "
-    "empty cache: the first epoch begins with opening the dataset (imports are done before), "
+    "lets each request wait for 20 or 100 ms; the bandwidth stays that of loopback, or is 1 Gbit/s. Each pass is a new "
+    "process with an empty cache: the first epoch begins with opening the dataset (imports are done before), "
     "the second one has what the loader keeps on disk. "
     "The same rows are in the bucket in the form of each library: TFRecords of recordsmith, chunks of litdata, MDS "
     "shards of mosaicml-streaming, tar files of WebDataset, all of about 64 MB (TFRecords: 4 files). The peers have a "
@@ -37,7 +37,9 @@ METHOD = (
 )
 OURS, LIMIT = "recordsmith", "plain download"
 PEERS = ("litdata", "mosaicml-streaming", "webdataset", "tf.data")
-LATENCIES = {"S3": 0.0, "S3, 20 ms": 0.02, "S3, 100 ms": 0.1}
+# The latency in seconds, and the bytes per second; 0 for those of loopback.
+PLACES = {"S3": (0.0, 0.0), "S3, 20 ms": (0.02, 0.0), "S3, 100 ms": (0.1, 0.0), "S3, 100 ms, 1 Gbit/s": (0.1, 125e6)}
+WITH_PEERS = ("S3", "S3, 100 ms")
 EPOCHS = ("first epoch", "second epoch")
 BUCKET = "recordsmith-bench"
 
@@ -62,7 +64,7 @@ def run(context: Context) -> Section:
     try:
         with contextlib.ExitStack() as stack:
             server = stack.enter_context(object_store(folder))
-            ways = {place: stack.enter_context(slow_network(server, delay)) for place, delay in LATENCIES.items()}
+            ways = {place: stack.enter_context(slow_network(server, *way)) for place, way in PLACES.items()}
             for subject in ("vec", "img"):
                 if subject in context.datasets:
                     _compare(context, section, subject, folder, ways)
@@ -77,7 +79,7 @@ def _compare(context: Context, section: Section, subject: str, folder: Path, way
     there = _upload(context, section, stored, folder, ways["S3"])
     runs = [_Run(subject, OURS, "local", str(stored.paths[0].parent), ways["S3"])]
     for place, environment in ways.items():
-        loaders = (OURS, LIMIT, *PEERS) if place != "S3, 20 ms" else (OURS, LIMIT)
+        loaders = (OURS, LIMIT, *PEERS) if place in WITH_PEERS else (OURS, LIMIT)
         runs += [_Run(subject, name, place, there[name], environment) for name in loaders if name in there]
     seconds: dict[_Key, list[dict[str, list[float]]]] = {}
     broken: set[str] = set()
@@ -191,7 +193,7 @@ def _judge(section: Section) -> None:
         return section.best(subject, peer, forms=(form,))
 
     for subject in ("vec", "img"):
-        for place, latency in LATENCIES.items():
+        for place, (latency, bandwidth) in PLACES.items():
             for epoch in EPOCHS:
                 form = f"{place}, {epoch}"
                 mine = best(subject, OURS, form)
@@ -202,14 +204,15 @@ def _judge(section: Section) -> None:
                     value = times_faster(mine, local)
                     section.outcomes.append(Outcome(subject, form, value, "fraction", "recordsmith on local files"))
                 near = best(subject, OURS, f"S3, {epoch}")
-                if near is not None and latency:
+                if near is not None and latency and not bandwidth:
                     value = times_faster(mine, near)
                     against = "recordsmith on S3 without the latency"
                     section.outcomes.append(Outcome(subject, form, value, "fraction", against, targets.REMOTE_LATENCY))
                 limit = best(subject, LIMIT, form)
                 if limit is not None:
                     value = times_faster(mine, limit)
-                    section.outcomes.append(Outcome(subject, form, value, "fraction", f"a {LIMIT}"))
+                    wanted = targets.REMOTE_LATENCY if bandwidth else None
+                    section.outcomes.append(Outcome(subject, form, value, "fraction", f"a {LIMIT}", wanted))
                 for peer in PEERS:
                     theirs = best(subject, peer, form)
                     if theirs is not None:

@@ -25,6 +25,7 @@ NB_MODULE(_core, module) {
   bind_reading(module);
   bind_record_access(module);
   bind_remote_files(module);
+  bind_rows(module);
   bind_string_tensor(module);
   bind_survey(module);
   bind_recovery(module);

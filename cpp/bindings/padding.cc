@@ -34,6 +34,30 @@ void pad(const Bytes& values, const Offsets& offsets, const Bytes& padding, cons
   pad_rows(from, edges, item, length, filling, to);
 }
 
+// Some rows of flat values, one after the other: items [starts[i], stops[i]) of `item` bytes each.
+nb::object gather(const Bytes& values, const Offsets& starts, const Offsets& stops, std::size_t item) {
+  const std::size_t rows = starts.shape(0);
+  if (item == 0 || stops.shape(0) != rows) throw nb::value_error("each row needs a start and a stop");
+  const auto items = static_cast<std::int64_t>(values.shape(0) / item);
+  std::size_t total = 0;
+  for (std::size_t i = 0; i < rows; ++i) {
+    const std::int64_t start = starts.data()[i], stop = stops.data()[i];
+    if (start < 0 || stop < start || stop > items) throw nb::value_error("the rows are not in the values");
+    if (__builtin_add_overflow(total, static_cast<std::size_t>(stop - start) * item, &total)) throw std::bad_alloc();
+  }
+  Buffer memory(std::max<std::size_t>(total, 1));
+  {
+    const GilRelease released;
+    std::uint8_t* to = memory.data();
+    for (std::size_t i = 0; i < rows; ++i) {
+      const auto size = static_cast<std::size_t>(stops.data()[i] - starts.data()[i]) * item;
+      if (size > 0) std::memcpy(to, values.data() + static_cast<std::size_t>(starts.data()[i]) * item, size);
+      to += size;
+    }
+  }
+  return export_bytes(std::move(memory), total);
+}
+
 nb::object pack(const Offsets& lengths, std::int64_t capacity, bool best) {
   const std::span<const std::int64_t> given(lengths.data(), lengths.shape(0));
   for (const std::int64_t length : given) {
@@ -106,6 +130,8 @@ void number_packed(const Offsets& sizes, const Offsets& rows, const Numbers& seg
 void bind_padding(nb::module_& module) {
   module.def("pad_rows", &pad, nb::arg("values").noconvert(), nb::arg("offsets").noconvert(),
              nb::arg("padding").noconvert(), nb::arg("target").noconvert());
+  module.def("gather_rows", &gather, nb::arg("values").noconvert(), nb::arg("starts").noconvert(),
+             nb::arg("stops").noconvert(), nb::arg("item"));
   module.def("fill_packed", &fill_packed, nb::arg("values").noconvert(), nb::arg("starts").noconvert(),
              nb::arg("sizes").noconvert(), nb::arg("rows").noconvert(), nb::arg("padding").noconvert(),
              nb::arg("target").noconvert());

@@ -24,6 +24,7 @@ void bind_images(nb::module_& module);
 void bind_reading(nb::module_& module);
 void bind_record_access(nb::module_& module);
 void bind_remote_files(nb::module_& module);
+void bind_rows(nb::module_& module);
 void bind_string_tensor(nb::module_& module);
 void bind_survey(nb::module_& module);
 void bind_recovery(nb::module_& module);
@@ -34,6 +35,10 @@ void bind_writing(nb::module_& module);
 struct Plan {
   std::shared_ptr<const FeaturePlan> plan;
 };
+
+// What is behind a RecordSink of Python.
+class RecordSink;
+RecordSink* sink_of(nb::handle sink);
 
 // A path as the operating system wants it: names that are not UTF-8 come back from Python as they went there.
 inline std::string path_of(nb::handle path) {

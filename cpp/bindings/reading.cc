@@ -45,6 +45,20 @@ class Records {
     return nb::bytes(record->data, static_cast<std::size_t>(record->length));
   }
 
+  // The next records with their framing and where each begins, as (frames, offsets); None at the end.
+  nb::object next_frames(std::size_t target_bytes) {
+    RecordBlock block;
+    run([&] { return stream_->next_block(target_bytes, &block); });
+    if (block.empty()) return nb::none();
+    std::vector<std::uint64_t> offsets;
+    offsets.reserve(block.size() + 1);
+    for (std::size_t i = 0; i < block.size(); ++i) offsets.push_back(block[i].offset - block[0].offset);
+    offsets.push_back(offsets.back() + block[block.size() - 1].length + kFramingBytes);
+    const std::size_t begin = block.begin();
+    return nb::make_tuple(export_bytes(block.release(), static_cast<std::size_t>(offsets.back()), begin),
+                          export_offsets(offsets));
+  }
+
   bool recover() {
     bool found = false;
     run([&] { return stream_->recover(&found); });
@@ -171,6 +185,7 @@ void bind_reading(nb::module_& module) {
       .def(nb::init<const nb::str&, const std::string&, bool, const std::optional<nb::tuple>&>(), nb::arg("path"),
            nb::arg("compression"), nb::arg("verify"), nb::arg("known") = nb::none())
       .def("next", &Records::next)
+      .def("next_frames", &Records::next_frames, nb::arg("target_bytes"))
       .def("recover", &Records::recover)
       .def_prop_ro("offset", &Records::offset)
       .def_prop_ro("number", &Records::number)

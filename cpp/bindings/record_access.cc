@@ -12,6 +12,7 @@
 #include "bindings/python/object_access.h"
 #include "bindings/python/status.h"
 #include "columns/record_decoding.h"
+#include "records/frame_reading.h"
 
 namespace recordsmith {
 namespace {
@@ -25,13 +26,14 @@ class OpenFiles {
  public:
   // Releases the pages of all files.
   void forget() {
-    touched_.forget(files());
+    touched_.forget(list());
     forget_indexes();
   }
 
  protected:
   ~OpenFiles() = default;
-  virtual Files files() const = 0;
+  virtual const FileList& list() const = 0;
+  Files files() const { return list().files(); }
   virtual void forget_indexes() {}
 
   nb::object payloads_at(const std::vector<RecordPlace>& places, bool verify) {
@@ -57,27 +59,50 @@ class OpenFiles {
     Buffer bytes;
     std::vector<RecordView> records;
     std::uint64_t total = 0;
+    const bool is_read = are_better_read(files(), places);
     run([&] {
       RECORDSMITH_RETURN_IF_ERROR(check_places(files(), places, &total));
+      if (is_read) return read_frames(files(), places, &bytes);
       return read_records(files(), places, verify, &bytes, &records);
     });
-    count_pages(places.size(), total);
+    if (!is_read) count_pages(places.size(), total);
     return export_bytes(std::move(bytes), static_cast<std::size_t>(total));
   }
 
-  nb::list columns_at(const Plan& plan, const std::vector<RecordPlace>& places, bool verify) {
-    BatchDecoder decoder(plan.plan);
+  // `find` gives the places, and is called without the GIL.
+  template <typename Find>
+  nb::list columns_at(const Plan& plan, bool verify, Find find) {
+    std::unique_ptr<BatchDecoder> decoder = take_decoder(plan.plan);
+    std::vector<RecordPlace> places;
     std::uint64_t bytes = 0;
-    run([&] { return decode_places(files(), places, verify, &decoder, &bytes); });
+    run([&] {
+      RECORDSMITH_RETURN_IF_ERROR(find(&places));
+      return decode_places(files(), places, verify, decoder.get(), &bytes);
+    });
     count_pages(places.size(), bytes);
-    return export_columns(decoder.finish());
+    ColumnBatch batch = decoder->finish();
+    if (decoders_.size() < kMostDecoders) decoders_.push_back(std::move(decoder));
+    return export_columns(std::move(batch));
   }
 
  private:
+  static constexpr std::size_t kMostDecoders = 64;
+
   void count_pages(std::size_t records, std::uint64_t bytes) {
-    if (touched_.add(files(), records, bytes)) forget();
+    if (touched_.add(list(), records, bytes)) forget();
   }
 
+  // One that has decoded records with this plan before, and so knows what they look like; or a new one.
+  std::unique_ptr<BatchDecoder> take_decoder(const std::shared_ptr<const FeaturePlan>& plan) {
+    while (!decoders_.empty()) {
+      std::unique_ptr<BatchDecoder> last = std::move(decoders_.back());
+      decoders_.pop_back();
+      if (last->plan() == plan) return last;
+    }
+    return std::make_unique<BatchDecoder>(plan);
+  }
+
+  std::vector<std::unique_ptr<BatchDecoder>> decoders_;  // that no call uses now; the GIL guards them
   TouchedPages touched_;
 };
 
@@ -98,11 +123,15 @@ class FileSet final : public OpenFiles {
   }
   nb::list decode(const Plan& plan, Uint32Array files, Uint64Array offsets, Uint64Array lengths, Uint64Array numbers,
                   bool verify) {
-    return columns_at(plan, places_of(files, offsets, lengths, numbers), verify);
+    std::vector<RecordPlace> given = places_of(files, offsets, lengths, numbers);
+    return columns_at(plan, verify, [&](std::vector<RecordPlace>* places) {
+      *places = std::move(given);
+      return Status::ok();
+    });
   }
 
  private:
-  Files files() const override { return files_.files(); }
+  const FileList& list() const override { return files_; }
 
   // The places, with their files open.
   std::vector<RecordPlace> places_of(Uint32Array files, Uint64Array offsets, Uint64Array lengths, Uint64Array numbers) {
@@ -133,7 +162,8 @@ class IndexedFiles final : public OpenFiles {
 
   nb::object read(Int64Array numbers, bool verify) { return payloads_at(places_of(numbers), verify); }
   nb::list decode(const Plan& plan, Int64Array numbers, bool verify) {
-    return columns_at(plan, places_of(numbers), verify);
+    const std::span<const std::int64_t> wanted = checked(numbers);
+    return columns_at(plan, verify, [&](std::vector<RecordPlace>* places) { return table_.find(wanted, places); });
   }
   // Tells the stores of remote files that these records are read soon.
   void announce(Int64Array numbers) {
@@ -142,9 +172,9 @@ class IndexedFiles final : public OpenFiles {
   }
 
  private:
-  Files files() const override { return table_.files().files(); }
+  const FileList& list() const override { return table_.files(); }
 
-  std::vector<RecordPlace> places_of(Int64Array numbers) {
+  std::span<const std::int64_t> checked(const Int64Array& numbers) const {
     const std::span<const std::int64_t> wanted(numbers.data(), numbers.shape(0));
     for (const std::int64_t number : wanted) {
       if (number < 0 || static_cast<std::uint64_t>(number) >= table_.records()) {
@@ -153,8 +183,13 @@ class IndexedFiles final : public OpenFiles {
                                   .c_str());
       }
     }
+    return wanted;
+  }
+
+  std::vector<RecordPlace> places_of(const Int64Array& numbers) {
+    const std::span<const std::int64_t> wanted = checked(numbers);
     std::vector<RecordPlace> places;
-    raise_if_failed(table_.find(wanted, &places));
+    run([&] { return table_.find(wanted, &places); });
     return places;
   }
 

@@ -1,42 +1,17 @@
-// Remote files: what the core asks for is fetched by recordsmith.storage.ranged.
+// Remote files: what the core asks for is fetched by recordsmith.storage.ranged. Sums of any bytes.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 
+#include "base/byte_digest.h"
 #include "base/crc32c.h"
 #include "bindings/parts.h"
+#include "bindings/python/callbacks.h"
 #include "bindings/python/status.h"
 #include "files/remote_file.h"
 
 namespace recordsmith {
 namespace {
-
-// An object of Python that may be let go of on any thread.
-std::shared_ptr<void> shared_object(nb::object object) {
-  return {object.release().ptr(), [](void* held) {
-            const GilHold hold;
-            Py_DECREF(static_cast<PyObject*>(held));
-          }};
-}
-
-// Needs the GIL.
-Status raised(nb::python_error& error) {
-  Failure failure;
-  failure.code = Code::kForeign;
-  failure.cause = shared_object(nb::borrow(error.value()));
-  return Status(std::move(failure));
-}
-
-template <typename Work>
-Status in_python(Work work) {
-  const GilHold hold;
-  try {
-    work();
-  } catch (nb::python_error& error) {
-    return raised(error);
-  }
-  return Status::ok();
-}
 
 // Buffers of Python, let go of together.
 class Buffers {
@@ -113,6 +88,19 @@ Status open_source(const std::string& url, std::unique_ptr<RemoteSource>* source
   });
 }
 
+// What `work` finds in the memory of an object, without the GIL.
+template <typename Work>
+auto of_buffer(const nb::object& object, Work work) {
+  Py_buffer view;
+  if (PyObject_GetBuffer(object.ptr(), &view, PyBUF_SIMPLE) != 0) throw nb::python_error();
+  const auto result = [&] {
+    const GilRelease released;
+    return work(view.buf, static_cast<std::size_t>(view.len));
+  }();
+  PyBuffer_Release(&view);
+  return result;
+}
+
 }  // namespace
 
 void bind_remote_files(nb::module_& module) {
@@ -120,15 +108,16 @@ void bind_remote_files(nb::module_& module) {
   module.def(
       "crc32c",
       [](const nb::object& data) {
-        Py_buffer view;
-        if (PyObject_GetBuffer(data.ptr(), &view, PyBUF_SIMPLE) != 0) throw nb::python_error();
-        std::uint32_t sum = 0;
-        {
-          const GilRelease released;
-          sum = crc32c(static_cast<const std::uint8_t*>(view.buf), static_cast<std::size_t>(view.len));
-        }
-        PyBuffer_Release(&view);
-        return sum;
+        return of_buffer(data, [](const void* bytes, std::size_t size) {
+          return crc32c(static_cast<const std::uint8_t*>(bytes), size);
+        });
+      },
+      nb::arg("data"));
+  module.def(
+      "digest_bytes",
+      [](const nb::object& data) {
+        const auto digest = of_buffer(data, digest_bytes);
+        return nb::bytes(digest.data(), digest.size());
       },
       nb::arg("data"));
 }

@@ -7,11 +7,12 @@
 
 #include "bindings/parts.h"
 #include "bindings/python/array_export.h"
+#include "bindings/python/callbacks.h"
 #include "bindings/python/frames.h"
 #include "bindings/python/gil.h"
 #include "bindings/python/object_access.h"
 #include "bindings/python/status.h"
-#include "bindings/python/value_reader.h"
+#include "columns/column_dealing.h"
 #include "columns/column_encoder.h"
 #include "columns/rows/offsets.h"
 #include "examples/record_digest.h"
@@ -137,13 +138,26 @@ class ColumnArguments {
 
 class Sink {
  public:
-  Sink(const nb::str& path, const std::string& compression, int level) {
-    raise_if_failed(
-        RecordSink::create(path_of(path), compression_of(compression).value_or(Compression::kNone), level, &sink_));
+  Sink(const nb::str& path, const std::string& compression, int level, std::size_t threads) {
+    const Compression chosen = compression_of(compression).value_or(Compression::kNone);
+    raise_if_failed(RecordSink::create(path_of(path), chosen, level, &sink_, threads));
   }
 
   // Without a file: the records stay in memory until take().
   Sink() : sink_(RecordSink::in_memory()) {}
+
+  // `digest`: an object of hashlib. It gets all bytes of the file, and releases the GIL while it works on them.
+  void digest_with(const nb::object& digest) {
+    const std::shared_ptr<void> update = shared_object(digest.attr("update"));
+    sink_->observe([update](std::span<const std::uint8_t> bytes) {
+      return in_python([&] {
+        auto* const data = reinterpret_cast<char*>(const_cast<std::uint8_t*>(bytes.data()));
+        const auto view = nb::steal(PyMemoryView_FromMemory(data, static_cast<Py_ssize_t>(bytes.size()), PyBUF_READ));
+        if (!view.is_valid()) throw nb::python_error();
+        call_python(static_cast<PyObject*>(update.get()), view);
+      });
+    });
+  }
 
   void append(const nb::bytes& payload) {
     const auto* data = static_cast<const std::uint8_t*>(payload.data());
@@ -158,7 +172,16 @@ class Sink {
   void append_columns(const Plan& plan, const nb::list& parts, std::size_t rows) {
     const ColumnArguments arguments(*plan.plan, parts, rows);
     ColumnEncoder encoder(plan.plan);
-    run([&] { return encoder.append(arguments.sources(), 0, rows, sink_.get()); });
+    run([&] {
+      // The first rows say how much memory all of them take.
+      constexpr std::size_t kSampleRows = 64;
+      const std::size_t sampled = std::min(rows, kSampleRows);
+      const std::uint64_t before = sink_->bytes();
+      RECORDSMITH_RETURN_IF_ERROR(encoder.append(arguments.sources(), 0, sampled, sink_.get()));
+      const std::uint64_t sample_bytes = sink_->bytes() - before;
+      if (sampled < rows) sink_->expect(static_cast<std::size_t>(sample_bytes / sampled * (rows - sampled) * 17 / 16));
+      return encoder.append(arguments.sources(), sampled, rows, sink_.get());
+    });
   }
 
   void append_frames(const FrameBytes& frames) {
@@ -170,7 +193,9 @@ class Sink {
   void append_every(const FrameBytes& bytes, const FrameOffsets& offsets, std::size_t first, std::size_t step) {
     const Frames frames = frames_of(bytes, offsets);
     if (step == 0) throw nb::value_error("step must be at least 1");
-    run([&] { return recordsmith::append_every(frames, first, step, sink_.get()); });
+    bool sound = true;
+    run([&] { return recordsmith::append_every(frames, first, step, sink_.get(), &sound); });
+    if (!sound) throw nb::value_error("these are not whole records with their framing");
   }
 
   void append_chosen(const FrameBytes& bytes, const FrameOffsets& offsets, const FrameNumbers& numbers) {
@@ -208,88 +233,14 @@ class Sink {
   std::unique_ptr<RecordSink> sink_;
 };
 
-// Python rows written by a plan. One plan column belongs to one name of the row.
-class RowEncoder {
- public:
-  // rules: one (takes_text, takes_numbers_as_bytes, format, shape | None) per column.
-  RowEncoder(const Plan& plan, const nb::list& rules) : plan_(plan.plan) {
-    for (std::size_t i = 0; i < plan_->columns().size(); ++i) {
-      const PlanColumn& column = plan_->columns()[i];
-      const auto given = nb::cast<nb::tuple>(rules[i]);
-      ValueRule rule;
-      rule.kind = column.kind;
-      rule.takes_text = nb::cast<bool>(given[0]);
-      rule.wants_utf8 = rule.takes_text;
-      rule.takes_numbers_as_bytes = nb::cast<bool>(given[1]);
-      rule.format = nb::cast<std::string>(given[2]);
-      rule.any_shape = false;
-      for (const nb::handle size : nb::cast<nb::tuple>(given[3])) {
-        rule.shape.push_back(size.is_none() ? kVaries : nb::cast<std::int64_t>(size));
-      }
-      rules_.push_back(std::move(rule));
-      PyObject* name = PyUnicode_FromStringAndSize(column.key.data(), static_cast<Py_ssize_t>(column.key.size()));
-      if (name == nullptr) throw nb::python_error();
-      PyUnicode_InternInPlace(&name);
-      names_.append(nb::steal(name));
-    }
-  }
-
-  // normalize(column, row_number, row): the canonical value if the value cannot be read here: None for an absent
-  // one, else a float32 or int64 array, bytes, or a list of bytes. complain(row_number, row): raises about names that
-  // the schema does not have. Both are passed with each call: stored, they would make a cycle that is never freed.
-  void append(Sink& sink, const nb::list& rows, std::uint64_t first_number, const nb::callable& normalize,
-              const nb::callable& complain) {
-    std::uint64_t number = first_number;
-    for (const nb::handle row : rows) append_row(sink.get(), row, number++, normalize, complain);
-    reader_.clear();
-  }
-
- private:
-  void append_row(RecordSink* sink, nb::handle row, std::uint64_t number, const nb::callable& normalize,
-                  const nb::callable& complain) {
-    reader_.clear();
-    encoder_.start();
-    nb::list kept;
-    std::size_t met = 0;
-    for (const std::size_t index : plan_->encoding_order()) {
-      const PlanColumn& column = plan_->columns()[index];
-      PyObject* name = list_item(names_.ptr(), index);
-      PyObject* value = PyDict_CheckExact(row.ptr()) ? PyDict_GetItemWithError(row.ptr(), name) : nullptr;
-      if (value != nullptr) ++met;
-      FeatureValues values;
-      if (value == nullptr || !reader_.read(value, rules_[index], &values) || !counts_fit(column, values)) {
-        if (PyErr_Occurred()) throw nb::python_error();
-        const nb::object canonical = call_python(normalize, index, number, row);
-        if (canonical.is_none()) continue;  // absent, and the schema allows it
-        kept.append(canonical);
-        ValueRule canonical_rule;
-        canonical_rule.kind = column.kind;
-        if (!reader_.read(canonical.ptr(), canonical_rule, &values)) {
-          values = FeatureValues();  // an empty list has no kind of its own
-          values.kind = column.kind;
-        }
-      }
-      encoder_.add(column.key) = values;
-    }
-    if (static_cast<std::size_t>(PyObject_Length(row.ptr())) > met) call_python(complain, number, row);
-    const std::size_t size = encoder_.measure();
-    if (size > kLargestMessage) call_python(complain, number, row);
-    std::uint8_t* payload = nullptr;
-    raise_if_failed(sink->claim(size, &payload));
-    encoder_.write(payload);
-    sink->commit(size);
-  }
-
-  static bool counts_fit(const PlanColumn& column, const FeatureValues& values) {
-    return column.count < 0 || values.count == static_cast<std::size_t>(column.count);
-  }
-
-  std::shared_ptr<const FeaturePlan> plan_;
-  std::vector<ValueRule> rules_;
-  nb::list names_;
-  ValueReader reader_;
-  ExampleEncoder encoder_;
-};
+void deal_to_sinks(const nb::list& sinks, const Plan& plan, const nb::list& parts, std::size_t rows,
+                   std::size_t first_sink, std::size_t threads) {
+  if (sinks.size() == 0) throw nb::value_error("there must be a sink");
+  const ColumnArguments arguments(*plan.plan, parts, rows);
+  std::vector<RecordSink*> targets;
+  for (const nb::handle sink : sinks) targets.push_back(sink_of(sink));
+  run([&] { return deal_columns(plan.plan, arguments.sources(), rows, first_sink, targets, threads); });
+}
 
 // One digest per record (record_digest.h).
 nb::object digest_frames(const FrameBytes& bytes, const FrameOffsets& offsets,
@@ -309,11 +260,14 @@ nb::object digest_frames(const FrameBytes& bytes, const FrameOffsets& offsets,
 
 }  // namespace
 
+RecordSink* sink_of(nb::handle sink) { return nb::cast<Sink&>(sink).get(); }
+
 void bind_writing(nb::module_& module) {
   nb::class_<Sink>(module, "RecordSink")
-      .def(nb::init<const nb::str&, const std::string&, int>(), nb::arg("path"), nb::arg("compression"),
-           nb::arg("level"))
+      .def(nb::init<const nb::str&, const std::string&, int, std::size_t>(), nb::arg("path"), nb::arg("compression"),
+           nb::arg("level"), nb::arg("threads"))
       .def(nb::init<>())
+      .def("digest_with", &Sink::digest_with, nb::arg("digest"))
       .def("append", &Sink::append, nb::arg("payload"))
       .def("append_frames", &Sink::append_frames, nb::arg("frames"))
       .def("append_every", &Sink::append_every, nb::arg("frames"), nb::arg("offsets"), nb::arg("first"),
@@ -326,11 +280,8 @@ void bind_writing(nb::module_& module) {
       .def_prop_ro("records", &Sink::records)
       .def_prop_ro("bytes", &Sink::bytes);
 
-  nb::class_<RowEncoder>(module, "RowEncoder")
-      .def(nb::init<const Plan&, const nb::list&>(), nb::arg("plan"), nb::arg("rules"))
-      .def("append", &RowEncoder::append, nb::arg("sink"), nb::arg("rows"), nb::arg("first_number"),
-           nb::arg("normalize"), nb::arg("complain"));
-
+  module.def("deal_columns", &deal_to_sinks, nb::arg("sinks"), nb::arg("plan"), nb::arg("parts"), nb::arg("rows"),
+             nb::arg("first_sink"), nb::arg("threads"));
   module.def("digest_frames", &digest_frames, nb::arg("frames"), nb::arg("offsets"), nb::arg("ignored"));
 }
 

@@ -46,6 +46,8 @@ void BatchStream::plan_again_from(Position position) {
 void BatchStream::start_at(Position position) {
   position_ = std::move(position);
   cursor_.reset();
+  members_.clear();
+  taken_ = 0;
   is_hopping_ = false;
   framed_size_ = 0;
   may_guess_ = false;
@@ -54,8 +56,11 @@ void BatchStream::start_at(Position position) {
 Status BatchStream::open_next(bool* is_end) {
   *is_end = position_.next_input == inputs_.size();
   if (*is_end) return Status::ok();
-  position_.offset = position_.number = 0;
+  position_.offset = position_.number = position_.member = 0;
+  position_.in_members = false;
   cursor_.reset();
+  members_.clear();
+  taken_ = 0;
   is_hopping_ = false;
   framed_size_ = 0;
   const InputFile& input = inputs_[position_.next_input++];
@@ -95,6 +100,55 @@ bool BatchStream::guess(std::size_t wanted, Piece* piece) {
   return true;
 }
 
+// The members from the current one on, as many as threads can work on.
+bool BatchStream::find_members() {
+  std::uint64_t size = 0;
+  if (!position_.file->size(&size).is_ok()) return false;
+  std::uint64_t next =
+      members_.empty() ? position_.member : members_.back()->claim().offset + members_.back()->claim().length;
+  while (members_.size() <= options_.threads && next < size) {
+    const std::optional<MemberClaim> claim = read_claim(*position_.file, next, size);
+    if (!claim.has_value()) break;
+    members_.push_back(std::make_shared<InflatedMember>(position_.file, *claim));
+    next += claim->length;
+  }
+  return !members_.empty();
+}
+
+bool BatchStream::plan_member(std::size_t wanted, Piece* piece) {
+  if (!find_members()) return false;
+  position_.in_members = true;
+  piece->member = members_.front();
+  piece->first = taken_;
+  piece->count = std::min(wanted, static_cast<std::size_t>(piece->member->claim().records) - taken_);
+  position_.number += piece->count;
+  taken_ += piece->count;
+  if (taken_ == piece->member->claim().records) {
+    position_.member = piece->member->claim().offset + piece->member->claim().length;
+    members_.pop_front();
+    taken_ = 0;
+  }
+  return true;
+}
+
+// A cursor at the position. A compressed file is read from its beginning.
+Status BatchStream::open_cursor() {
+  const bool is_plain = position_.is_plain();
+  cursor_ = std::make_unique<RecordCursor>(is_plain ? std::make_unique<FileStream>(position_.file, position_.offset)
+                                                    : open_stream(position_.file, position_.compression),
+                                           position_.file->path(), is_plain ? position_.offset : 0,
+                                           is_plain ? position_.number : 0);
+  RecordBlock passed;
+  while (cursor_->number() < position_.number) {
+    const auto left = static_cast<std::size_t>(position_.number - cursor_->number());
+    RECORDSMITH_RETURN_IF_ERROR(cursor_->next_block(left, kBlockBytes, &passed));
+    if (passed.empty()) break;
+  }
+  position_.offset = cursor_->offset();
+  position_.in_members = false;
+  return Status::ok();
+}
+
 Status BatchStream::hop(std::size_t wanted, Piece* piece) {
   const File& file = *position_.file;
   std::uint64_t size = 0;
@@ -127,8 +181,10 @@ Status BatchStream::end_file() {
   cursor_.reset();
   const std::shared_ptr<const File> file = std::move(position_.file);
   position_.file.reset();
-  RECORDSMITH_RETURN_IF_ERROR(file->check_unchanged());
-  const bool is_whole = position_.number == position_.records && position_.offset == position_.end;
+  std::uint64_t size = 0;
+  RECORDSMITH_RETURN_IF_ERROR(file->check_unchanged(&size));
+  const bool is_end = position_.in_members ? position_.member == size : position_.offset == position_.end;
+  const bool is_whole = position_.number == position_.records && is_end;
   if (position_.records == kUnknown || is_whole) return Status::ok();
   Failure failure;
   failure.code = Code::kStaleIndex;
@@ -144,12 +200,21 @@ Status BatchStream::plan_piece(std::size_t wanted, Work* work) {
   if (left == 0) return end_file();
   wanted = static_cast<std::size_t>(std::min<std::uint64_t>(wanted, left));
   const bool is_plain = position_.is_plain();
-  work->is_repeatable &= is_plain;
+  const bool may_have_members = may_guess_ && work->is_repeatable && cursor_ == nullptr && !is_plain &&
+                                position_.compression == Compression::kGzip && position_.file->is_seekable() &&
+                                position_.file->remote() == nullptr;
   Piece piece;
   piece.file = position_.file;
   piece.offset = position_.offset;
   piece.number = position_.number;
-  if (may_guess_ && work->is_repeatable && guess(wanted, &piece)) {
+  if (may_have_members && position_.in_members) {
+    std::uint64_t size = 0;
+    RECORDSMITH_RETURN_IF_ERROR(position_.file->size(&size));
+    if (position_.member == size) return end_file();
+  }
+  if (may_have_members && plan_member(wanted, &piece)) {
+    work->bytes += 4 * piece.member->claim().length * piece.count / piece.member->claim().records;
+  } else if (is_plain && may_guess_ && work->is_repeatable && guess(wanted, &piece)) {
     cursor_.reset();
     move_by(piece, piece.guessed_end);
   } else if (is_hopping_) {
@@ -158,10 +223,10 @@ Status BatchStream::plan_piece(std::size_t wanted, Work* work) {
     if (piece.count == 0 && is_hopping_) return end_file();
   } else {
     framed_size_ = 0;
+    work->is_repeatable &= is_plain;
     if (cursor_ == nullptr) {
-      cursor_ = std::make_unique<RecordCursor>(is_plain ? std::make_unique<FileStream>(position_.file, position_.offset)
-                                                        : open_stream(position_.file, position_.compression),
-                                               position_.file->path(), position_.offset, position_.number);
+      RECORDSMITH_RETURN_IF_ERROR(open_cursor());
+      piece.offset = position_.offset;
     }
     RECORDSMITH_RETURN_IF_ERROR(cursor_->next_block(wanted, kPieceBytes, &piece.block));
     piece.count = piece.block.size();
@@ -183,7 +248,7 @@ Status BatchStream::plan_piece(std::size_t wanted, Work* work) {
     // Smaller ones again: back to reading in blocks.
     if (is_hopping_ && (position_.offset - piece.offset) / piece.count <= kLargeRecord) is_hopping_ = false;
     work->records += piece.count;
-    work->bytes += position_.offset - piece.offset;
+    if (piece.member == nullptr) work->bytes += position_.offset - piece.offset;
     work->pieces.push_back(std::move(piece));
   }
   return Status::ok();
@@ -209,9 +274,9 @@ BatchStream::Work BatchStream::plan_records() {
       return work;
     }
   }
+  work.ahead.assign(members_.begin(), members_.end());
   if (options_.drop_last && work.records < options_.batch_size) {
-    const auto is_guess = [](const Piece& piece) { return piece.guessed_end != kUnknown; };
-    if (std::any_of(work.pieces.begin(), work.pieces.end(), is_guess)) {
+    if (std::any_of(work.pieces.begin(), work.pieces.end(), [](const Piece& piece) { return piece.is_guess(); })) {
       // Nothing would check whether so few records are really left.
       start_at(std::move(work.start));
       return plan_records();
@@ -228,14 +293,38 @@ Status BatchStream::decode_block(BatchDecoder* decoder, const RecordBlock& block
   for (std::size_t i = 0; i < block.size(); ++i) {
     const RecordView record = block[i];
     if (options_.verify) RECORDSMITH_RETURN_IF_ERROR(check_payload(record, path));
-    Status status = decoder->add(record.data, record.length);
+    Status status = decoder->add(record.data, record.length, block.bytes_after(i));
     if (!status.is_ok()) return std::move(status).at(path, record.offset, record.number);
   }
   return Status::ok();
 }
 
-Status BatchStream::decode_piece(BatchDecoder* decoder, const Piece& piece, bool* is_wrong_guess) const {
+void BatchStream::inflate(InflatedMember* member, const Work& work) const {
+  if (member->try_inflate()) return;
+  // Another thread does it.
+  for (const std::shared_ptr<InflatedMember>& next : work.ahead) {
+    if (next.get() != member && !next->is_done() && next->try_inflate()) break;
+  }
+  member->wait();
+}
+
+Status BatchStream::decode_member(BatchDecoder* decoder, const Piece& piece) const {
+  for (std::size_t i = piece.first; i < piece.first + piece.count; ++i) {
+    const RecordView record = piece.member->record(i);
+    if (options_.verify) RECORDSMITH_RETURN_IF_ERROR(check_payload(record, piece.file->path()));
+    RECORDSMITH_RETURN_IF_ERROR(decoder->add(record.data, record.length, piece.member->bytes_after(i)));
+  }
+  return Status::ok();
+}
+
+Status BatchStream::decode_piece(BatchDecoder* decoder, const Piece& piece, const Work& work,
+                                 bool* is_wrong_guess) const {
   const std::string& path = piece.file->path();
+  if (piece.member != nullptr) {
+    inflate(piece.member.get(), work);
+    *is_wrong_guess = !piece.member->is_sound() || !decode_member(decoder, piece).is_ok();
+    return Status::ok();
+  }
   if (!piece.block.empty()) return decode_block(decoder, piece.block, path);
   RecordCursor cursor(std::make_unique<FileStream>(piece.file, piece.offset), path, piece.offset, piece.number);
   RecordBlock block;
@@ -264,7 +353,7 @@ BatchStream::Result BatchStream::decode(std::unique_ptr<BatchDecoder>* kept_deco
     Status status;
     for (const Piece& piece : work.pieces) {
       bool is_wrong_guess = false;
-      status = decode_piece(decoder, piece, &is_wrong_guess);
+      status = decode_piece(decoder, piece, work, &is_wrong_guess);
       if (is_wrong_guess) {
         result.plan_again = std::move(work.start);
         return result;

@@ -14,6 +14,11 @@
 // puts it. The decoding thread walks from header to header in any case, and so notices a wrong guess. Then nothing that
 // was planned after it is handed over: the batch and all that follows are planned again without guessing.
 //
+// The members of a gzip file that say how many records they have (inflated_member.h) are planned without inflating
+// them. The decoding threads inflate them, each another one: a thread that would have to wait for a member inflates one
+// that is needed soon. Such a plan is a guess too, and what is wrong with it, or with a record in it, is found by
+// reading the file from its beginning.
+//
 // The identity of all files is noted before the first is read: a file that is replaced before its turn is a failure
 // too. A file that was indexed must be unchanged since then, with as many records: what was appended since is not read,
 // and an earlier end is a failure.
@@ -25,6 +30,7 @@
 #pragma once
 
 #include <condition_variable>
+#include <deque>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -36,6 +42,7 @@
 #include "columns/feature_plan.h"
 #include "files/byte_source.h"
 #include "records/framing.h"
+#include "records/inflated_member.h"
 
 namespace recordsmith {
 
@@ -65,6 +72,8 @@ class BatchStream {
     std::uint64_t number = 0;
     std::uint64_t records = kUnknown;  // of a file that was indexed
     std::uint64_t end = kUnknown;      // of its last record
+    bool in_members = false;           // the records so far were planned by members of a gzip file
+    std::uint64_t member = 0;          // where the one after them begins in the file
 
     // A plain file can be read again from any place.
     bool is_plain() const { return compression == Compression::kNone && file->is_seekable(); }
@@ -76,12 +85,17 @@ class BatchStream {
     std::uint64_t offset = 0;
     std::uint64_t number = 0;
     std::size_t count = 0;
-    std::uint64_t guessed_end = kUnknown;  // if the place of the next record is only guessed
+    std::uint64_t guessed_end = kUnknown;    // if the place of the next record is only guessed
+    std::shared_ptr<InflatedMember> member;  // the records are in it, from `first` on
+    std::size_t first = 0;
+
+    bool is_guess() const { return guessed_end != kUnknown || member != nullptr; }
   };
   struct Work {
     Position start;
     bool is_repeatable = true;  // all of it is in plain files
     std::vector<Piece> pieces;
+    std::vector<std::shared_ptr<InflatedMember>> ahead;  // members that are needed soon
     std::size_t records = 0;
     std::uint64_t bytes = 0;
     Status failure;             // comes after the records
@@ -104,11 +118,16 @@ class BatchStream {
   Status open_next(bool* is_end);
   Status hop(std::size_t wanted, Piece* piece);
   bool guess(std::size_t wanted, Piece* piece);
+  bool plan_member(std::size_t wanted, Piece* piece);
+  bool find_members();
+  Status open_cursor();
   void move_by(const Piece& piece, std::uint64_t end);
   Status end_file();
   // Makes the decoder if there is none yet.
   Result decode(std::unique_ptr<BatchDecoder>* decoder, Work work) const;
-  Status decode_piece(BatchDecoder* decoder, const Piece& piece, bool* is_wrong_guess) const;
+  Status decode_piece(BatchDecoder* decoder, const Piece& piece, const Work& work, bool* is_wrong_guess) const;
+  Status decode_member(BatchDecoder* decoder, const Piece& piece) const;
+  void inflate(InflatedMember* member, const Work& work) const;
   Status decode_block(BatchDecoder* decoder, const RecordBlock& block, const std::string& path) const;
   void run();
   void stop();
@@ -124,7 +143,9 @@ class BatchStream {
   Position position_;
   std::unique_ptr<RecordCursor> cursor_;  // at the position, if records are read for finding them
   bool is_hopping_ = false;
-  std::uint64_t framed_size_ = 0;  // of all records lately; 0: they differ
+  std::deque<std::shared_ptr<InflatedMember>> members_;  // the current one, and those after it
+  std::size_t taken_ = 0;                                // records of the current one
+  std::uint64_t framed_size_ = 0;                        // of all records lately; 0: they differ
   bool may_guess_ = true;
   bool planned_all_ = false;
   std::uint64_t next_ticket_ = 0;

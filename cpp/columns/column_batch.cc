@@ -3,10 +3,6 @@
 #include <algorithm>
 #include <cstring>
 
-#if defined(__SSE2__)
-#include <emmintrin.h>
-#endif
-
 #include "base/utf8.h"
 #include "examples/varint_run.h"
 
@@ -92,10 +88,10 @@ ColumnBatch BatchDecoder::finish() {
   return batch;
 }
 
-Status BatchDecoder::add(const std::uint8_t* payload, std::size_t size) {
+Status BatchDecoder::add(const std::uint8_t* payload, std::size_t size, std::size_t slack) {
   if (rows_ >= capacity_) return Status::of(Code::kInvalidArgument, "the batch is full");
   ++stamp_;
-  if (plan_->has_steps() || !add_predicted(payload, payload + size)) {
+  if (plan_->has_steps() || !add_predicted(payload, payload + size, payload + size + slack)) {
     ++stamp_;
     RECORDSMITH_RETURN_IF_ERROR(add_general(payload, size));
   }
@@ -107,20 +103,6 @@ Status BatchDecoder::add(const std::uint8_t* payload, std::size_t size) {
 
 namespace {
 
-// The bytes from a key to its values, when every length is below 128 and `size` bytes of values follow:
-//
-//   12 size+4   kind size+2   0a size        Feature value = 2 { *List kind { packed, or one byte value = 1 } }
-//
-// Read as one little-endian number, this is the head for no values plus `size` times kSizeStep.
-constexpr std::uint64_t kSizeStep = 1ULL << 8 | 1ULL << 24 | 1ULL << 40;
-constexpr std::size_t kValueHeadBytes = 6;
-constexpr std::uint64_t kValueHeadMask = (1ULL << (8 * kValueHeadBytes)) - 1;
-
-std::uint64_t value_head(Kind kind) {
-  const std::uint64_t list_tag = static_cast<std::uint64_t>(kind) << 3 | wire::kDelimited;
-  return kFieldTwo | 4ULL << 8 | list_tag << 16 | 2ULL << 24 | static_cast<std::uint64_t>(kFieldOne) << 32;
-}
-
 template <typename T>
 T load(Bytes at) {
   T value;
@@ -128,29 +110,48 @@ T load(Bytes at) {
   return value;
 }
 
-#if defined(__SSE2__)
-std::uint32_t equal_bytes(Bytes left, const std::uint8_t* right) {
-  return static_cast<std::uint32_t>(
-      _mm_movemask_epi8(_mm_cmpeq_epi8(_mm_loadu_si128(reinterpret_cast<const __m128i*>(left)),
-                                       _mm_loadu_si128(reinterpret_cast<const __m128i*>(right)))));
-}
-#endif
+constexpr std::size_t kFloatBytes = sizeof(float);
+constexpr std::size_t kMostSlots = 4096;  // a record with more features than this is not worth predicting
 
 }  // namespace
 
+// A map entry of less than 128 bytes, with a key of K bytes and values of S bytes, which the column wants, or not:
+//
+//   0a K+8+S   0a K key   12 S+4   kind S+2   0a S   values       kind: a list, packed, or one byte value
+//   0a K+4+S   0a K key   12 S     anything
 BatchDecoder::Slot BatchDecoder::make_slot(std::string_view key) const {
   Slot slot;
   slot.key = key;
-  for (std::size_t i = 0; i < std::min<std::size_t>(key.size(), 16); ++i) {
-    slot.head[i] = static_cast<std::uint8_t>(key[i]);
-    slot.head_mask |= 1u << i;
-  }
-  if (key.size() > 16) std::memcpy(slot.tail.data(), key.data() + key.size() - 16, 16);
-  slot.readable = static_cast<std::ptrdiff_t>(4 + std::max<std::size_t>(key.size(), 16) + 8);
   slot.column = plan_->find(key);
-  if (slot.column == FeaturePlan::kUnwanted) return slot;
+  const bool is_wanted = slot.column != FeaturePlan::kUnwanted;
+  slot.least_size = key.size() + (is_wanted ? 8 : 4);
+  slot.head_size = slot.least_size + 2;
+  if (slot.head_size <= 8 * kHeadWords) {
+    slot.words = (slot.head_size + 7) / 8;
+    const auto put = [&slot](std::size_t at, std::size_t byte, bool has_size = false) {
+      Word& word = slot.head[at / 8];
+      word.bytes |= static_cast<std::uint64_t>(byte) << (8 * (at % 8));
+      word.per_size |= static_cast<std::uint64_t>(has_size) << (8 * (at % 8));
+      word.mask |= std::uint64_t{0xff} << (8 * (at % 8));
+    };
+    put(0, kFieldOne);
+    put(1, slot.least_size, true);
+    put(2, kFieldOne);
+    put(3, key.size());
+    for (std::size_t i = 0; i < key.size(); ++i) put(4 + i, static_cast<std::uint8_t>(key[i]));
+    const std::size_t value = 4 + key.size();
+    put(value, kFieldTwo);
+    put(value + 1, is_wanted ? 4 : 0, true);
+    if (is_wanted) {
+      const Kind kind = plan_->columns()[static_cast<std::size_t>(slot.column)].kind;
+      put(value + 2, static_cast<std::size_t>(kind) << 3 | wire::kDelimited);
+      put(value + 3, 2, true);
+      put(value + 4, kFieldOne);
+      put(value + 5, 0, true);
+    }
+  }
+  if (!is_wanted) return slot;
   const PlanColumn& spec = plan_->columns()[static_cast<std::size_t>(slot.column)];
-  slot.value_head = value_head(spec.kind);
   slot.take = Take::kList;
   if (spec.presence != Presence::kOptional && spec.count == 1 && spec.row_bytes < 0) {
     if (spec.kind == Kind::kFloat) slot.take = Take::kOneFloat;
@@ -158,6 +159,42 @@ BatchDecoder::Slot BatchDecoder::make_slot(std::string_view key) const {
     if (spec.kind == Kind::kBytes) slot.take = Take::kOneBytes;
   }
   return slot;
+}
+
+void BatchDecoder::know_slots() {
+  ++stamp_;
+  runs_.assign(slots_.size(), Run());
+  are_slots_known_ = true;
+  are_slots_single_ = note_met(0, slots_.size());
+  wanted_slots_ = static_cast<std::size_t>(
+      std::count_if(slots_.begin(), slots_.end(), [](const Slot& slot) { return slot.take != Take::kNothing; }));
+  const auto is_fixed = [](const Slot& slot) { return slot.take == Take::kOneFloat && slot.words > 0; };
+  for (std::size_t first = 0, last = 0; first < slots_.size(); first = std::max(last, first + 1)) {
+    Run& run = runs_[first];
+    std::vector<std::uint8_t> bytes;
+    std::vector<std::uint8_t> mask;
+    for (last = first; last < slots_.size() && is_fixed(slots_[last]); ++last) {
+      const Slot& slot = slots_[last];
+      for (std::size_t i = 0; i < slot.head_size; ++i) {
+        const Word& word = slot.head[i / 8];
+        bytes.push_back(static_cast<std::uint8_t>((word.bytes + kFloatBytes * word.per_size) >> (8 * (i % 8))));
+      }
+      mask.resize(bytes.size(), 0xff);
+      run.values.push_back({static_cast<std::uint32_t>(bytes.size()), slot.column});
+      bytes.resize(bytes.size() + kFloatBytes);
+      mask.resize(bytes.size());
+    }
+    for (std::size_t place = first; place < last; ++place) slots_[place].run = 0;
+    if (last < first + 2) continue;
+    slots_[first].run = last - first;
+    run.size = bytes.size();
+    bytes.resize((run.size + 7) / 8 * 8);
+    mask.resize(bytes.size());
+    run.bytes.resize(bytes.size() / 8);
+    run.mask.resize(bytes.size() / 8);
+    std::memcpy(run.bytes.data(), bytes.data(), bytes.size());
+    std::memcpy(run.mask.data(), mask.data(), mask.size());
+  }
 }
 
 const BatchDecoder::Slot* BatchDecoder::slot_at(std::size_t* place, std::string_view key) {
@@ -169,10 +206,11 @@ const BatchDecoder::Slot* BatchDecoder::slot_at(std::size_t* place, std::string_
   }
   // Checked once for each name: then it is expected.
   if (!is_utf8(reinterpret_cast<const std::uint8_t*>(key.data()), key.size())) return nullptr;
-  constexpr std::size_t kMostSlots = 4096;  // a record with more features than this is not worth predicting
   const std::size_t position = std::min(*place, kMostSlots);
   if (position >= slots_.size()) slots_.resize(position + 1);
   slots_[position] = make_slot(key);
+  are_slots_known_ = false;
+  ++learnt_;
   *place = position + 1;
   return &slots_[position];
 }
@@ -212,86 +250,108 @@ inline bool BatchDecoder::take_values(const Slot& slot, const std::uint8_t* at, 
   return false;
 }
 
-inline const std::uint8_t* BatchDecoder::take_entry(const Slot& slot, const std::uint8_t* at, const std::uint8_t* end) {
-  if (end - at < slot.readable) return nullptr;
-  const std::size_t key_size = slot.key.size();
-  const std::size_t entry_size = at[1];
-  const std::uint32_t entry_head = load<std::uint32_t>(at);
-  const std::uint32_t expected_head = kFieldOne | static_cast<std::uint32_t>(entry_size) << 8 |
-                                      static_cast<std::uint32_t>(kFieldOne) << 16 |
-                                      static_cast<std::uint32_t>(key_size) << 24;
-  if (entry_head != expected_head || entry_size >= 0x80 || entry_size < key_size + 8) return nullptr;
-  const Bytes entry_end = at + 2 + entry_size;
-  const Bytes key = at + 4;
-  if (entry_end > end) return nullptr;
-#if defined(__SSE2__)
-  if ((equal_bytes(key, slot.head.data()) & slot.head_mask) != slot.head_mask) return nullptr;
-  if (key_size > 16) {
-    if (equal_bytes(key + key_size - 16, slot.tail.data()) != 0xffff) return nullptr;
-    if (key_size > 32 && std::memcmp(key, slot.key.data(), key_size) != 0) return nullptr;
+bool BatchDecoder::note_met(std::size_t first, std::size_t last) {
+  for (std::size_t place = first; place < last; ++place) {
+    if (slots_[place].column == FeaturePlan::kUnwanted) continue;
+    std::uint64_t& seen = seen_[static_cast<std::size_t>(slots_[place].column)];
+    if (seen == stamp_) return false;
+    seen = stamp_;
   }
-#else
-  if (std::memcmp(key, slot.key.data(), key_size) != 0) return nullptr;
-#endif
-  const Bytes value = key + key_size;
-  if (slot.take == Take::kNothing) {
-    // Unwanted: it is enough to know that the value fills the rest of the entry.
-    return value[0] == kFieldTwo && value[1] == entry_size - key_size - 4 ? entry_end : nullptr;
-  }
-  const std::size_t size = entry_size - key_size - 8;
-  if ((load<std::uint64_t>(value) & kValueHeadMask) != slot.value_head + size * kSizeStep) return nullptr;
-  std::uint64_t& seen = seen_[static_cast<std::size_t>(slot.column)];
-  if (seen == stamp_) return nullptr;  // twice: the general parser knows which one counts
-  if (!take_values(slot, value + kValueHeadBytes, size, end)) return nullptr;
-  seen = stamp_;
-  return entry_end;
+  return true;
 }
 
-bool BatchDecoder::add_predicted(const std::uint8_t* at, const std::uint8_t* end) {
+inline const std::uint8_t* BatchDecoder::take_run(const Run& run, const std::uint8_t* at, const std::uint8_t* end,
+                                                  const std::uint8_t* readable_end) {
+  const std::size_t words = run.bytes.size();
+  if (end - at < static_cast<std::ptrdiff_t>(run.size) || readable_end - at < static_cast<std::ptrdiff_t>(8 * words)) {
+    return nullptr;
+  }
+  std::uint64_t difference = 0;
+  for (std::size_t i = 0; i < words; ++i) {
+    difference |= (load<std::uint64_t>(at + 8 * i) ^ run.bytes[i]) & run.mask[i];
+  }
+  if (difference != 0) return nullptr;
+  for (const Run::Value& value : run.values) {
+    columns_[static_cast<std::size_t>(value.column)].floats[rows_] = load<float>(at + value.offset);
+  }
+  return at + run.size;
+}
+
+inline const std::uint8_t* BatchDecoder::take_entry(const Slot& slot, const std::uint8_t* at, const std::uint8_t* end,
+                                                    const std::uint8_t* readable_end) {
+  if (slot.words == 0 || readable_end - at < static_cast<std::ptrdiff_t>(8 * slot.words)) return nullptr;
+  const std::size_t entry_size = at[1];
+  if (entry_size >= 0x80 || entry_size < slot.least_size) return nullptr;
+  const std::size_t size = entry_size - slot.least_size;
+  std::uint64_t difference = 0;
+  for (std::size_t i = 0; i < slot.words; ++i) {
+    const Word& word = slot.head[i];
+    difference |= (load<std::uint64_t>(at + 8 * i) ^ (word.bytes + size * word.per_size)) & word.mask;
+  }
+  const Bytes entry_end = at + 2 + entry_size;
+  if (difference != 0 || entry_end > end) return nullptr;
+  return take_values(slot, at + slot.head_size, size, readable_end) ? entry_end : nullptr;
+}
+
+const std::uint8_t* BatchDecoder::take_steps_of_entry(std::size_t* place, const std::uint8_t* at,
+                                                      const std::uint8_t* end) {
+  std::size_t size;
+  if (*at != kFieldOne) return nullptr;
+  at = wire::read_size(at + 1, end, &size);
+  if (at == nullptr || size < 4) return nullptr;
+  const Bytes entry_end = at + size;
+  if (at[0] != kFieldOne || at[1] >= 0x80) return nullptr;
+  const std::size_t key_size = at[1];
+  if (key_size + 4 > size) return nullptr;
+  const Slot* slot = slot_at(place, {reinterpret_cast<const char*>(at + 2), key_size});
+  if (slot == nullptr) return nullptr;
+  at += 2 + key_size;
+  if (*at != kFieldTwo) return nullptr;
+  at = wire::read_size(at + 1, entry_end, &size);
+  if (at == nullptr || at + size != entry_end) return nullptr;
+  if (slot->column == FeaturePlan::kUnwanted) return entry_end;
+  return take_feature_body(static_cast<std::size_t>(slot->column), at, entry_end) ? entry_end : nullptr;
+}
+
+bool BatchDecoder::add_predicted(const std::uint8_t* at, const std::uint8_t* end, const std::uint8_t* readable_end) {
   std::size_t size;
   if (at == end || *at != kFieldOne) return false;
   at = wire::read_size(at + 1, end, &size);
   if (at == nullptr || at + size != end) return false;
 
+  // As long as all features come in the order of the slots, it is clear which columns were met. A feature that occurs
+  // twice is left to the general parser, which knows which one counts.
   std::size_t place = 0;
-  std::size_t met = 0;
+  bool is_noted = !are_slots_known_ || !are_slots_single_;
+  const std::uint64_t learnt_before = learnt_;
   while (at < end) {
     if (place < slots_.size()) {
       const Slot& slot = slots_[place];
-      if (const Bytes next = take_entry(slot, at, end)) {
-        met += slot.take != Take::kNothing;
-        ++place;
+      std::size_t taken = are_slots_known_ ? slot.run : 0;
+      Bytes next = taken > 0 ? take_run(runs_[place], at, end, readable_end) : nullptr;
+      if (next == nullptr) {
+        taken = 1;
+        next = take_entry(slot, at, end, readable_end);
+      }
+      if (next != nullptr) {
+        if (is_noted && !note_met(place, place + taken)) return false;
+        place += taken;
         at = next;
         continue;
       }
     }
-    // Not as expected, or longer than 127 bytes: step by step.
-    if (*at != kFieldOne) return false;
-    at = wire::read_size(at + 1, end, &size);
-    if (at == nullptr || size < 4) return false;
-    const Bytes entry_end = at + size;
-    if (at[0] != kFieldOne || at[1] >= 0x80) return false;
-    const std::size_t key_size = at[1];
-    if (key_size + 4 > size) return false;
-    const Slot* slot = slot_at(&place, {reinterpret_cast<const char*>(at + 2), key_size});
-    if (slot == nullptr) return false;
-    at += 2 + key_size;
-    if (*at != kFieldTwo) return false;
-    at = wire::read_size(at + 1, entry_end, &size);
-    if (at == nullptr || at + size != entry_end) return false;
-    if (slot->column != FeaturePlan::kUnwanted) {
-      const auto index = static_cast<std::size_t>(slot->column);
-      if (seen_[index] == stamp_) return false;
-      if (!take_feature_body(index, at, entry_end)) return false;
-      seen_[index] = stamp_;
-      ++met;
-    }
-    at = entry_end;
+    // Not as expected, or longer than 127 bytes.
+    if (!is_noted && !note_met(0, place)) return false;
+    is_noted = true;
+    at = take_steps_of_entry(&place, at, end);
+    if (at == nullptr || !note_met(place - 1, place)) return false;
   }
-  if (met == columns_.size()) return true;
+  if (!is_noted && place == slots_.size() && wanted_slots_ == columns_.size()) return true;
+  if (!is_noted && !note_met(0, place)) return false;
   for (std::size_t i = 0; i < columns_.size(); ++i) {
     if (seen_[i] != stamp_ && !take_absent(i)) return false;
   }
+  if (!are_slots_known_ && learnt_ == learnt_before) know_slots();
   return true;
 }
 
@@ -363,14 +423,14 @@ bool BatchDecoder::take_list(std::size_t index, const std::uint8_t* at, std::siz
       break;
     }
     case Kind::kInt64: {
-      const std::size_t count = wire::count_varints(at, end);
       if (spec.count >= 0) {
-        if (count != static_cast<std::size_t>(spec.count)) return false;
-        if (!wire::decode_varints(at, end, column.int64s.data() + rows_ * count)) return false;
+        const auto count = static_cast<std::size_t>(spec.count);
+        if (wire::decode_varints(at, end, column.int64s.data() + rows_ * count, count) != count) return false;
       } else {
         const auto used = static_cast<std::size_t>(column.offsets[rows_]);
-        column.int64s.reserve(used + count, used);
-        if (!wire::decode_varints(at, end, column.int64s.data() + used)) return false;
+        column.int64s.reserve(used + size, used);  // no value has less than a byte
+        const std::size_t count = wire::decode_varints(at, end, column.int64s.data() + used, size);
+        if (count == wire::kNotVarints) return false;
         column.offsets[rows_ + 1] = static_cast<std::int64_t>(used + count);
       }
       break;

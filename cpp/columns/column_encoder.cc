@@ -34,17 +34,10 @@ std::string_view one_string(const PlanColumn& spec, const ColumnSource& column, 
 
 }  // namespace
 
-ColumnEncoder::ColumnEncoder(std::shared_ptr<const FeaturePlan> plan) : plan_(std::move(plan)) {
-  for (const PlanColumn& spec : plan_->columns()) {
-    prepared_.emplace_back();
-    if (spec.count != 1 || spec.in_steps || !ScalarEntry::fits(spec.key)) continue;
-    prepared_.back() = ScalarEntry(spec.key, spec.kind);
-    prepared_room_ += ScalarEntry::kMostBytes;
-  }
-}
+ColumnEncoder::ColumnEncoder(std::shared_ptr<const FeaturePlan> plan) : plan_(std::move(plan)), assembly_(*plan_) {}
 
 bool ColumnEncoder::takes_prepared_entry(std::size_t index, const ColumnSource& column, std::size_t row) const {
-  const ScalarEntry& entry = prepared_[index];
+  const ScalarEntry& entry = assembly_.prepared(index);
   if (!entry.is_prepared()) return false;
   const PlanColumn& spec = plan_->columns()[index];
   return spec.kind != Kind::kBytes || one_string(spec, column, row).size() <= entry.most_value_bytes();
@@ -53,23 +46,10 @@ bool ColumnEncoder::takes_prepared_entry(std::size_t index, const ColumnSource& 
 std::uint8_t* ColumnEncoder::write_prepared_entry(std::size_t index, const ColumnSource& column, std::size_t row,
                                                   std::uint8_t* to) const {
   const PlanColumn& spec = plan_->columns()[index];
-  const ScalarEntry& entry = prepared_[index];
-  if (spec.kind == Kind::kFloat) {
-    std::uint8_t* const value = entry.write_head(to, sizeof(float));
-    std::memcpy(value, column.floats + row, sizeof(float));
-    return value + sizeof(float);
-  }
-  if (spec.kind == Kind::kInt64) {
-    std::uint8_t packed[16] = {};
-    const auto size = static_cast<std::size_t>(pack_varint(column.int64s[row], packed) - packed);
-    std::uint8_t* const value = entry.write_head(to, size);
-    std::memcpy(value, packed, sizeof packed);  // the next value overwrites the surplus
-    return value + size;
-  }
-  const std::string_view text = one_string(spec, column, row);
-  std::uint8_t* const value = entry.write_head(to, text.size());
-  if (!text.empty()) std::memcpy(value, text.data(), text.size());
-  return value + text.size();
+  const ScalarEntry& entry = assembly_.prepared(index);
+  if (spec.kind == Kind::kFloat) return write_float(entry, column.floats[row], to);
+  if (spec.kind == Kind::kInt64) return write_int64(entry, column.int64s[row], to);
+  return write_string(entry, one_string(spec, column, row), to);
 }
 
 void ColumnEncoder::make_room_for_views(std::span<const ColumnSource> columns, std::size_t row) {
@@ -122,47 +102,18 @@ void ColumnEncoder::fill(const PlanColumn& spec, const ColumnSource& column, std
 }
 
 Status ColumnEncoder::append_example(std::span<const ColumnSource> columns, std::size_t row, RecordSink* sink) {
-  // First what has to be measured: lists, and strings too long for a prepared entry.
-  encoder_.start();
-  measured_.clear();
+  assembly_.start();
   for (const std::size_t index : plan_->encoding_order()) {
     if (is_absent(columns[index], row) || takes_prepared_entry(index, columns[index], row)) continue;
-    if (measured_.empty()) make_room_for_views(columns, row);
+    if (!assembly_.has_measured()) make_room_for_views(columns, row);
     const PlanColumn& spec = plan_->columns()[index];
-    fill(spec, columns[index], row, &encoder_.add(spec.key));
-    measured_.push_back(index);
+    fill(spec, columns[index], row, &assembly_.measure(index, spec.key));
   }
-  if (!measured_.empty()) encoder_.measure();
-  const std::size_t measured_size = measured_.empty() ? 0 : encoder_.entries_size();
-  if (measured_size > kLargestMessage) return message_too_large(measured_size, "");
-
-  // Then all entries in order, after a head that is assumed to be as long as that of the record before.
-  constexpr std::size_t kLongestHead = 6;
-  std::uint8_t* payload = nullptr;
-  RECORDSMITH_RETURN_IF_ERROR(sink->claim(kLongestHead + measured_size + prepared_room_, &payload));
-  std::uint8_t* const start = payload + last_head_size_;
-  std::uint8_t* to = start;
-  std::size_t next_measured = 0;
-  for (const std::size_t index : plan_->encoding_order()) {
-    if (is_absent(columns[index], row)) continue;
-    if (next_measured < measured_.size() && measured_[next_measured] == index) {
-      to = encoder_.write_entry(next_measured++, to);
-    } else {
-      to = write_prepared_entry(index, columns[index], row, to);
-    }
-  }
-  const auto size = static_cast<std::size_t>(to - start);
-  if (size == 0) {
-    sink->commit(0);
-    return Status::ok();
-  }
-  const std::size_t head_size = ExampleEncoder::head_size(size);
-  if (head_size + size > kLargestMessage) return message_too_large(head_size + size, "");
-  if (head_size != last_head_size_) std::memmove(payload + head_size, start, size);
-  last_head_size_ = head_size;
-  ExampleEncoder::write_head(size, payload);
-  sink->commit(head_size + size);
-  return Status::ok();
+  bool written = false;
+  return assembly_.append(
+      plan_->encoding_order(), [&](std::size_t index) { return is_absent(columns[index], row); },
+      [&](std::size_t index, std::uint8_t* to) { return write_prepared_entry(index, columns[index], row, to); }, sink,
+      &written);
 }
 
 // SequenceExamples are rarer and larger than Examples: they take the plain way, one message at a time.
@@ -189,8 +140,8 @@ Status ColumnEncoder::append_sequence(std::span<const ColumnSource> columns, std
 }
 
 Status ColumnEncoder::append(std::span<const ColumnSource> columns, std::size_t first, std::size_t last,
-                             RecordSink* sink) {
-  for (std::size_t row = first; row < last; ++row) {
+                             RecordSink* sink, std::size_t step) {
+  for (std::size_t row = first; row < last; row += step) {
     Status status = plan_->has_steps() ? append_sequence(columns, row, sink) : append_example(columns, row, sink);
     if (!status.is_ok()) {
       if (status.failure().code == Code::kTooLarge) status.failure().record = row;

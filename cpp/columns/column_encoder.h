@@ -6,9 +6,9 @@
 #include <string_view>
 #include <vector>
 
+#include "columns/example_assembly.h"
 #include "columns/feature_plan.h"
 #include "examples/example_encoder.h"
-#include "examples/scalar_entry.h"
 #include "records/record_sink.h"
 
 namespace recordsmith {
@@ -29,9 +29,10 @@ class ColumnEncoder {
  public:
   explicit ColumnEncoder(std::shared_ptr<const FeaturePlan> plan);
 
-  // Appends rows [first, last): as Examples, or as SequenceExamples if the plan has steps. The caller has checked
-  // the offsets.
-  Status append(std::span<const ColumnSource> columns, std::size_t first, std::size_t last, RecordSink* sink);
+  // Appends every step-th of the rows [first, last): as Examples, or as SequenceExamples if the plan has steps. The
+  // caller has checked the offsets.
+  Status append(std::span<const ColumnSource> columns, std::size_t first, std::size_t last, RecordSink* sink,
+                std::size_t step = 1);
 
  private:
   Status append_example(std::span<const ColumnSource> columns, std::size_t row, RecordSink* sink);
@@ -43,12 +44,7 @@ class ColumnEncoder {
   void fill(const PlanColumn& spec, const ColumnSource& column, std::size_t row, FeatureValues* values);
 
   std::shared_ptr<const FeaturePlan> plan_;
-  ExampleEncoder encoder_;
-  // By column: the entry prepared for one value, where rows have just one.
-  std::vector<ScalarEntry> prepared_;
-  std::size_t prepared_room_ = 0;      // the largest size of all prepared entries together
-  std::vector<std::size_t> measured_;  // the columns of the current row that use the encoder instead
-  std::size_t last_head_size_ = 3;
+  ExampleAssembly assembly_;
   std::vector<std::uint8_t> payload_;
   // The byte values of the current row. Sized before the row is read, because what points into it must not move.
   std::vector<std::string_view> views_;

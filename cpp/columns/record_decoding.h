@@ -14,7 +14,7 @@ namespace recordsmith {
 // Starts a batch and adds framed records, whose checksums the caller has checked.
 Status decode_frames(const Frames& frames, BatchDecoder* decoder);
 
-// Starts a batch and adds the records at `places`, in that order. *bytes is the memory that was read.
+// Starts a batch and adds the records at `places`, in that order. *bytes is how much was read.
 Status decode_places(Files files, std::span<const RecordPlace> places, bool verify, BatchDecoder* decoder,
                      std::uint64_t* bytes);
 

@@ -189,8 +189,7 @@ void WireFeature::copy_int64s(std::int64_t* out) const {
     each_field(body, [&](std::uint32_t tag, Bytes at) -> Bytes {
       if (tag == tag_of(1, kDelimited)) {
         return with_span(at, body.end, [&](Span packed) {
-          wire::decode_varints(packed.begin, packed.end, out);
-          out += wire::count_varints(packed.begin, packed.end);
+          out += wire::decode_varints(packed.begin, packed.end, out, packed.size());  // merge() has checked them
           return true;
         });
       }

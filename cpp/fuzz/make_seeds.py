@@ -149,6 +149,9 @@ def examples() -> Iterator[bytes]:
     ]
     yield features(*ordinary)
     yield features(*reversed(ordinary))
+    scalars = [entry(b"f%d" % i, float_list(i / 2)) for i in range(5)]  # compared as a whole
+    yield features(*scalars, *ordinary[1:3])
+    yield features(*ordinary[:2], *scalars, *scalars[:1])
     yield features(*ordinary, entry(b"label", int64_list(4)))  # a key twice: the last wins
     yield features(*ordinary[:2]) + features(*ordinary[2:])  # one message in two pieces
     yield features(*(entry(b"k%d" % i, int64_list(i)) for i in range(30)))

@@ -12,10 +12,11 @@ bool Frames::are_sound() const {
   return true;
 }
 
-Status append_every(const Frames& frames, std::size_t first, std::size_t step, RecordSink* sink) {
-  for (std::size_t i = first; i < frames.count(); i += step) {
-    const std::span<const std::uint8_t> payload = frames.payload(i);
-    RECORDSMITH_RETURN_IF_ERROR(sink->append(payload.data(), payload.size()));
+Status append_every(const Frames& frames, std::size_t first, std::size_t step, RecordSink* sink, bool* sound) {
+  *sound = true;
+  for (std::size_t i = first; i < frames.count() && *sound; i += step) {
+    const std::span<const std::uint8_t> frame = frames.frame(i);
+    RECORDSMITH_RETURN_IF_ERROR(sink->append_frames(frame.data(), frame.size(), sound));
   }
   return Status::ok();
 }

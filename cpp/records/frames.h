@@ -28,11 +28,11 @@ struct Frames {
   }
 };
 
-// Appends every step-th record, starting with `first`.
-Status append_every(const Frames& frames, std::size_t first, std::size_t step, RecordSink* sink);
-
-// Appends the records with these numbers, in this order, with the framing that they have. *sound is false if that
-// framing is wrong.
+// Both append records with the framing that they have. *sound is false if that framing is wrong.
+//
+// Every step-th record, starting with `first`.
+Status append_every(const Frames& frames, std::size_t first, std::size_t step, RecordSink* sink, bool* sound);
+// The records with these numbers, in this order.
 Status append_chosen(const Frames& frames, std::span<const std::int64_t> numbers, RecordSink* sink, bool* sound);
 
 }  // namespace recordsmith

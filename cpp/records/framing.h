@@ -52,6 +52,13 @@ class RecordBlock {
     const Span& span = spans_[index];
     return {bytes_.data() + span.position, span.length, span.offset, span.number};
   }
+  // How many bytes of the memory follow the payload of a record.
+  std::size_t bytes_after(std::size_t index) const {
+    return bytes_.capacity() - spans_[index].position - static_cast<std::size_t>(spans_[index].length);
+  }
+  // The memory, and where in it the first record begins; the others follow without a gap.
+  std::size_t begin() const { return spans_.front().position - kHeaderBytes; }
+  Buffer release() { return std::move(bytes_); }
 
  private:
   friend class RecordCursor;

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstring>
 #include <mutex>
+#include <utility>
 
 #include "base/pauses.h"
 #include "base/thread_team.h"
@@ -21,7 +22,7 @@ constexpr std::size_t kWorthAnnouncing = 16 << 10;
 // The bytes that are worth another thread: starting one takes as long as copying some hundred thousand bytes.
 constexpr std::uint64_t kBytesPerThread = 1 << 20;
 // How many records are copied before they are checked, while they are still in the processor's cache.
-constexpr std::size_t kGroupRecords = 16;
+constexpr std::size_t kGroupRecords = 64;
 constexpr std::size_t kGroupBytes = 64 << 10;
 // How many records ahead, and how much of each, are prefetched while one is copied.
 constexpr std::size_t kPrefetchRecords = 8;
@@ -124,6 +125,16 @@ Status check_frame(const File& file, const RecordPlace& place, const FrameTarget
       .at(file.path(), place.offset, place.number);
 }
 
+// Where the group ends that begins with `first`.
+std::size_t group_end(std::span<const RecordPlace> places, std::size_t first) {
+  std::uint64_t bytes = places[first].length;
+  std::size_t last = first + 1;
+  while (last < places.size() && last - first < kGroupRecords && bytes + places[last].length <= kGroupBytes) {
+    bytes += places[last++].length;
+  }
+  return last;
+}
+
 // Fetches and checks the records of places[first, last), at most kGroupRecords of them.
 Status read_group(Files files, std::span<const RecordPlace> places, std::size_t first, std::size_t last, bool verify,
                   const FrameTarget* targets, const RemoteBytes& remote) {
@@ -162,16 +173,6 @@ void look_up(void* context) {
     lookup.to[i].length = ends[1];
     lookup.next = i + 1;
   }
-}
-
-// Where the group ends that begins with `first`.
-std::size_t group_end(std::span<const RecordPlace> places, std::size_t first) {
-  std::uint64_t bytes = places[first].length;
-  std::size_t last = first + 1;
-  while (last < places.size() && last - first < kGroupRecords && bytes + places[last].length <= kGroupBytes) {
-    bytes += places[last++].length;
-  }
-  return last;
 }
 
 // After reading: checks that the files have not changed.
@@ -251,15 +252,14 @@ Status RecordTable::find(std::span<const std::int64_t> numbers, std::vector<Reco
       file = static_cast<std::size_t>(std::upper_bound(starts_.begin(), starts_.end(), number) - starts_.begin()) - 1;
     }
     (*places)[i] = {static_cast<std::uint32_t>(file), 0, 0, number - starts_[file]};
-    // Opening a remote file may let another call come between; it must be before lookups_ is used.
     RECORDSMITH_RETURN_IF_ERROR(files_.open(file));
   }
-  lookups_.resize(numbers.size());
+  std::vector<OffsetPlace> located(numbers.size());
   for (std::size_t i = 0; i < numbers.size(); ++i) {
     const RecordPlace& place = (*places)[i];
-    RECORDSMITH_RETURN_IF_ERROR(offsets_[place.file]->locate(place.number, &lookups_[i]));
+    RECORDSMITH_RETURN_IF_ERROR(offsets_[place.file]->locate(place.number, &located[i]));
   }
-  Lookup lookup{lookups_, *places, 0};
+  Lookup lookup{located, *places, 0};
   MappedFile::arm();
   MappedFile::guarded(&look_up, &lookup);
   const std::size_t found = lookup.next;
@@ -297,33 +297,65 @@ Status check_places(Files files, std::span<const RecordPlace> places, std::uint6
   return Status::ok();
 }
 
-Status read_records(Files files, std::span<const RecordPlace> places, bool verify, Buffer* bytes,
-                    std::vector<RecordView>* records) {
-  std::uint64_t total = 0;
-  RECORDSMITH_RETURN_IF_ERROR(check_places(files, places, &total));
+namespace {
+
+// Reads groups of records, each group to the room that `room(bytes)` gives, and hands every record to `take`.
+template <typename Room, typename Take>
+Status read_groups(Files files, std::span<const RecordPlace> places, bool verify, Room room, Take take) {
   RemoteBytes remote;
   RECORDSMITH_RETURN_IF_ERROR(prepare(files, places, &remote));
-  *bytes = Buffer(static_cast<std::size_t>(total));
-  records->clear();
-  records->reserve(places.size());
-
-  std::uint8_t* to = bytes->data();
   std::array<FrameTarget, kGroupRecords> targets;
   Pauses pauses;
   for (std::size_t first = 0; first < places.size();) {
     const std::size_t last = group_end(places, first);
-    const std::uint8_t* const begin = to;
+    std::size_t bytes = 0;
+    for (std::size_t i = first; i < last; ++i) bytes += static_cast<std::size_t>(places[i].length) + kFramingBytes;
+    std::uint8_t* to = room(bytes);
     for (std::size_t i = first; i < last; ++i) {
       const std::uint64_t length = places[i].length;
       targets[i - first] = {to, to + kHeaderBytes, to + kHeaderBytes + length};
-      records->push_back({to + kHeaderBytes, length, places[i].offset, places[i].number});
       to += length + kFramingBytes;
     }
     RECORDSMITH_RETURN_IF_ERROR(read_group(files, places, first, last, verify, targets.data(), remote));
-    pauses.after(static_cast<std::size_t>(to - begin));
+    for (std::size_t i = first; i < last; ++i) {
+      const RecordPlace& place = places[i];
+      RECORDSMITH_RETURN_IF_ERROR(
+          take(i, RecordView{targets[i - first].payload, place.length, place.offset, place.number}));
+    }
+    pauses.after(bytes);
     first = last;
   }
   return check_files(files, places);
+}
+
+}  // namespace
+
+Status read_records(Files files, std::span<const RecordPlace> places, bool verify, Buffer* bytes,
+                    std::vector<RecordView>* records) {
+  std::uint64_t total = 0;
+  RECORDSMITH_RETURN_IF_ERROR(check_places(files, places, &total));
+  *bytes = Buffer(static_cast<std::size_t>(total));
+  records->clear();
+  records->reserve(places.size());
+  std::uint8_t* next = bytes->data();
+  const auto room = [&](std::size_t size) { return std::exchange(next, next + size); };
+  return read_groups(files, places, verify, room, [&](std::size_t, const RecordView& record) {
+    records->push_back(record);
+    return Status::ok();
+  });
+}
+
+Status visit_records(Files files, std::span<const RecordPlace> places, bool verify, const TakeRecord& take) {
+  Buffer bytes(2 * kGroupBytes);
+  const auto room = [&](std::size_t size) {
+    if (size > bytes.capacity()) bytes = Buffer(size);
+    return bytes.data();
+  };
+  return read_groups(files, places, verify, room, [&](std::size_t i, const RecordView& record) {
+    const std::uint8_t* const end = record.data + record.length;
+    return take(record, static_cast<std::size_t>(bytes.data() + bytes.capacity() - end))
+        .at(files[places[i].file]->path(), record.offset, record.number);
+  });
 }
 
 Status read_payloads(Files files, std::span<const RecordPlace> places, bool verify, unsigned threads,
@@ -373,25 +405,35 @@ Status announce_records(Files files, std::span<const RecordPlace> places) {
   return Status::ok();
 }
 
-bool TouchedPages::add(Files files, std::size_t records, std::uint64_t bytes) {
+std::uint64_t FileList::mapped_bytes() const {
+  const std::lock_guard lock(mutex_);
+  std::uint64_t bytes = 0;
+  for (const std::shared_ptr<const File>& file : files_) {
+    if (file != nullptr && file->mapped() != nullptr) bytes += file->mapped()->size();
+  }
+  return bytes;
+}
+
+void FileList::forget() const {
+  const std::lock_guard lock(mutex_);
+  for (const std::shared_ptr<const File>& file : files_) {
+    if (file != nullptr) file->forget();
+  }
+}
+
+bool TouchedPages::add(const FileList& files, std::size_t records, std::uint64_t bytes) {
   // Reading pages again costs more than everything else: vectors of 3 KB at random places of 300 MB took two and a half
   // times as long with a limit of 128 MB.
   constexpr std::uint64_t kMostBytes = std::uint64_t{512} << 20;
   touched_ += records * kPageSize + bytes;
   if (touched_ < kMostBytes) return false;
   touched_ = 0;
-  std::uint64_t mapped = 0;
-  for (const std::shared_ptr<const File>& file : files) {
-    if (file != nullptr && file->mapped() != nullptr) mapped += file->mapped()->size();
-  }
-  return mapped > kMostBytes;  // fewer pages are always worth keeping
+  return files.mapped_bytes() > kMostBytes;  // fewer pages are always worth keeping
 }
 
-void TouchedPages::forget(Files files) {
+void TouchedPages::forget(const FileList& files) {
   touched_ = 0;
-  for (const std::shared_ptr<const File>& file : files) {
-    if (file != nullptr) file->forget();
-  }
+  files.forget();
 }
 
 }  // namespace recordsmith

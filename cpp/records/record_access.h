@@ -8,7 +8,10 @@
 // first, all of a list at once.
 #pragma once
 
+#include <atomic>
+#include <functional>
 #include <memory>
+#include <mutex>
 #include <span>
 #include <string>
 #include <vector>
@@ -27,30 +30,38 @@ struct RecordPlace {
 
 using Files = std::span<const std::shared_ptr<const File>>;
 
-// Files that are opened when they are first needed; they lend their descriptors (descriptor_budget.h). open() belongs
-// to one thread at a time; files that are open may be used by any thread meanwhile.
+// Files that are opened when they are first needed; they lend their descriptors (descriptor_budget.h). Any number of
+// threads may use it. What files() has of a file may be used by those that have opened it.
 class FileList {
  public:
   // `known` has an entry for each file, which must be unchanged since then; or it is empty.
   explicit FileList(std::vector<std::string> paths, std::vector<FileIdentity> known = {})
-      : paths_(std::move(paths)), known_(std::move(known)), files_(paths_.size()) {}
+      : paths_(std::move(paths)), known_(std::move(known)), files_(paths_.size()), is_open_(paths_.size()) {}
 
   Status open(std::size_t file) {
-    if (files_[file] != nullptr) return Status::ok();
+    if (is_open_[file].load(std::memory_order_acquire)) return Status::ok();
     std::shared_ptr<File> opened;
     RECORDSMITH_RETURN_IF_ERROR(
         File::open(paths_[file], &opened, known_.empty() ? nullptr : &known_[file], /*lends=*/true));
-    if (files_[file] == nullptr) files_[file] = std::move(opened);  // another call may have come first
+    const std::lock_guard lock(mutex_);  // not before: opening a remote file may wait for Python
+    if (files_[file] == nullptr) files_[file] = std::move(opened);
+    is_open_[file].store(true, std::memory_order_release);
     return Status::ok();
   }
   std::size_t size() const { return paths_.size(); }
   const std::string& path(std::size_t file) const { return paths_[file]; }
   Files files() const { return files_; }
 
+  // The mappings of all files that are open: their size, and releasing their pages.
+  std::uint64_t mapped_bytes() const;
+  void forget() const;
+
  private:
   std::vector<std::string> paths_;
   std::vector<FileIdentity> known_;
   std::vector<std::shared_ptr<const File>> files_;
+  std::vector<std::atomic<bool>> is_open_;
+  mutable std::mutex mutex_;
 };
 
 // The pages of the mappings of files. They count as memory of the process until they are released; and those that are
@@ -58,8 +69,8 @@ class FileList {
 class TouchedPages {
  public:
   // Counts what reading some records may have added. True if it is time to release the pages.
-  bool add(Files files, std::size_t records, std::uint64_t bytes);
-  void forget(Files files);
+  bool add(const FileList& files, std::size_t records, std::uint64_t bytes);
+  void forget(const FileList& files);
 
  private:
   std::uint64_t touched_ = 0;  // bytes since the pages were last released
@@ -73,7 +84,7 @@ class RecordTable {
               std::vector<std::shared_ptr<const Offsets>> offsets);
 
   std::uint64_t records() const { return starts_.back(); }
-  // The places of records, whose files are opened. Numbers must be below records().
+  // The places of records, whose files are opened. Numbers must be below records(). Any number of threads may ask.
   Status find(std::span<const std::int64_t> numbers, std::vector<RecordPlace>* places);
   const FileList& files() const { return files_; }
   // Releases the pages of the indexes.
@@ -85,7 +96,6 @@ class RecordTable {
   FileList files_;
   std::vector<std::shared_ptr<const Offsets>> offsets_;
   std::vector<std::uint64_t> starts_;  // the number of each file's first record; then the number of all
-  std::vector<OffsetPlace> lookups_;   // of the call under way
 };
 
 // Compares the places with the sizes of the files: no memory may be allocated for them before that. *total_bytes is the
@@ -95,6 +105,11 @@ Status check_places(Files files, std::span<const RecordPlace> places, std::uint6
 // The records found at `places`, in that order; they point into `bytes`. Plain files.
 Status read_records(Files files, std::span<const RecordPlace> places, bool verify, Buffer* bytes,
                     std::vector<RecordView>* records);
+
+// The same one after the other: `take` gets each record while its bytes are in the processor's cache, and how many more
+// bytes than the payload may be read there. They are valid until it returns.
+using TakeRecord = std::function<Status(const RecordView& record, std::size_t slack)>;
+Status visit_records(Files files, std::span<const RecordPlace> places, bool verify, const TakeRecord& take);
 
 // The payloads only, each to its target, on up to `threads` threads. The places must have been checked.
 Status read_payloads(Files files, std::span<const RecordPlace> places, bool verify, unsigned threads,

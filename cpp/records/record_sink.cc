@@ -7,10 +7,13 @@
 #include <zlib-ng.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <cstring>
 
 #include "base/crc32c.h"
+#include "base/thread_team.h"
+#include "files/gzip_member.h"
 #include "records/framing.h"
 
 namespace recordsmith {
@@ -22,6 +25,20 @@ struct RecordSink::Deflater {
   ~Deflater() {
     if (ready) zng_deflateEnd(&stream);
   }
+};
+
+// What waits to be compressed.
+struct RecordSink::Members {
+  struct Waiting {
+    Buffer bytes;
+    std::size_t size;
+    std::uint64_t records;
+  };
+  int level = 0;
+  std::size_t threads = 1;
+  std::uint64_t records = 0;  // in all members so far
+  bool any = false;
+  std::vector<Waiting> waiting;
 };
 
 namespace {
@@ -40,7 +57,7 @@ RecordSink::RecordSink(std::string path, int descriptor)
     : path_(std::move(path)), descriptor_(descriptor), buffer_(kBufferBytes) {}
 
 Status RecordSink::create(const std::string& path, Compression compression, int level,
-                          std::unique_ptr<RecordSink>* sink) {
+                          std::unique_ptr<RecordSink>* sink, std::size_t threads) {
   int descriptor;
   do {
     descriptor = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
@@ -60,10 +77,15 @@ Status RecordSink::create(const std::string& path, Compression compression, int 
   }
   sink->reset(new RecordSink(path, descriptor));
   if (compression == Compression::kNone) return Status::ok();
+  if (compression == Compression::kGzip) {
+    (*sink)->members_ = std::make_unique<Members>();
+    (*sink)->members_->level = level;
+    (*sink)->members_->threads = std::max<std::size_t>(1, threads);
+    return Status::ok();
+  }
   (*sink)->deflater_ = std::make_unique<Deflater>();
   Deflater& deflater = *(*sink)->deflater_;
-  const int window_bits = compression == Compression::kGzip ? 15 + 16 : 15;
-  deflater.ready = zng_deflateInit2(&deflater.stream, level, Z_DEFLATED, window_bits, 8, Z_DEFAULT_STRATEGY) == Z_OK;
+  deflater.ready = zng_deflateInit2(&deflater.stream, level, Z_DEFLATED, 15, 8, Z_DEFAULT_STRATEGY) == Z_OK;
   if (!deflater.ready) return Status::of(Code::kInvalidArgument, "zlib refused the compression level");
   return Status::ok();
 }
@@ -92,6 +114,13 @@ Status RecordSink::system_failure(const char* action, int error) {
 
 Status RecordSink::write_out(const std::uint8_t* data, std::size_t size) {
   constexpr std::size_t kMaxCall = std::size_t{1} << 30;
+  if (observer_ && size > 0) {
+    Status status = observer_({data, size});
+    if (!status.is_ok()) {
+      failed_with_ = ECANCELED;
+      return status;
+    }
+  }
   while (size > 0) {
     const ssize_t written = ::write(descriptor_, data, std::min(size, kMaxCall));
     if (written < 0) {
@@ -133,13 +162,53 @@ Status RecordSink::drain() {
   return Status::ok();
 }
 
+Status RecordSink::end_member() {
+  if (failed_with_ != 0) return system_failure("write", failed_with_);
+  Buffer next(kMemberBytes + kMemberBytes / 2);  // before anything changes: there may be no memory for it
+  members_->waiting.reserve(members_->waiting.size() + 1);
+  const std::uint64_t records = records_ - std::exchange(members_->records, records_);
+  members_->waiting.push_back({std::exchange(buffer_, std::move(next)), std::exchange(used_, 0), records});
+  return members_->waiting.size() < members_->threads ? Status::ok() : write_members();
+}
+
+Status RecordSink::write_members() {
+  if (failed_with_ != 0) return system_failure("write", failed_with_);
+  failed_with_ = ENOMEM;  // if memory runs out below, these records are lost, and nothing may follow them
+  std::vector<Members::Waiting> waiting = std::exchange(members_->waiting, {});
+  std::vector<GzipMember> compressed(waiting.size());
+  std::vector<Status> outcomes(waiting.size());
+  std::atomic<std::size_t> next{0};
+  run_on_threads(std::min(members_->threads, waiting.size()), [&] {
+    for (std::size_t i; (i = next++) < waiting.size();) {
+      const std::span<const std::uint8_t> data(waiting[i].bytes.data(), waiting[i].size);
+      outcomes[i] = deflate_member(data, waiting[i].records, members_->level, &compressed[i]);
+    }
+  });
+  for (Status& outcome : outcomes) RECORDSMITH_RETURN_IF_ERROR(std::move(outcome));
+  failed_with_ = 0;
+  for (std::size_t i = 0; i < waiting.size(); ++i) {
+    RECORDSMITH_RETURN_IF_ERROR(write_out(compressed[i].bytes.data(), compressed[i].size));
+    members_->any = true;
+  }
+  return Status::ok();
+}
+
+void RecordSink::grow(std::size_t capacity) {
+  Buffer larger(capacity);
+  std::memcpy(larger.data(), buffer_.data(), used_);
+  buffer_ = std::move(larger);
+}
+
+void RecordSink::expect(std::size_t bytes) {
+  if (in_memory_ && used_ + bytes > buffer_.capacity()) grow(used_ + bytes);
+}
+
 Status RecordSink::make_room(std::size_t needed) {
   if (!is_open()) return Status::of(Code::kInvalidArgument, "the writer is closed");
+  if (members_ && used_ >= kMemberBytes) RECORDSMITH_RETURN_IF_ERROR(end_member());
   if (used_ + needed <= buffer_.capacity()) return Status::ok();
-  if (in_memory_) {
-    Buffer larger(std::max(used_ + needed, 2 * buffer_.capacity()));
-    std::memcpy(larger.data(), buffer_.data(), used_);
-    buffer_ = std::move(larger);
+  if (in_memory_ || members_) {
+    grow(std::max(used_ + needed, in_memory_ ? 2 * buffer_.capacity() : 0));
     return Status::ok();
   }
   RECORDSMITH_RETURN_IF_ERROR(drain());
@@ -182,10 +251,24 @@ Status RecordSink::append_frames(const std::uint8_t* frames, std::size_t size, b
     at += static_cast<std::size_t>(length) + kFramingBytes;
   }
   *sound = true;
-  if (size == 0) return Status::ok();
-  RECORDSMITH_RETURN_IF_ERROR(make_room(size));
-  std::memcpy(buffer_.data() + used_, frames, size);
-  used_ += size;
+  if (members_ && records > 1) {  // members end where they would if each record had come alone
+    for (std::size_t at = 0; at < size;) {
+      std::uint64_t length = 0;
+      read_header(frames + at, &length);
+      const std::size_t frame = static_cast<std::size_t>(length) + kFramingBytes;
+      RECORDSMITH_RETURN_IF_ERROR(append_frames(frames + at, frame, sound));
+      at += frame;
+    }
+    return Status::ok();
+  }
+  if (size >= kBufferBytes && !in_memory_ && !deflater_ && !members_ && is_open()) {  // a copy would be for nothing
+    RECORDSMITH_RETURN_IF_ERROR(drain());
+    RECORDSMITH_RETURN_IF_ERROR(write_out(frames, size));
+  } else if (size > 0) {
+    RECORDSMITH_RETURN_IF_ERROR(make_room(size));
+    std::memcpy(buffer_.data() + used_, frames, size);
+    used_ += size;
+  }
   bytes_ += size;
   records_ += records;
   return Status::ok();
@@ -210,12 +293,16 @@ Buffer RecordSink::take(std::vector<std::uint64_t>* offsets) {
 
 Status RecordSink::flush() {
   if (!is_open()) return Status::of(Code::kInvalidArgument, "the writer is closed");
-  if (in_memory_) return Status::ok();
+  if (in_memory_ || members_) return Status::ok();  // a member ends where its records say
   return drain();
 }
 
 Status RecordSink::close(bool sync) {
   if (descriptor_ < 0) return Status::ok();
+  if (members_) {
+    if (used_ > 0 || (!members_->any && members_->waiting.empty())) RECORDSMITH_RETURN_IF_ERROR(end_member());
+    RECORDSMITH_RETURN_IF_ERROR(write_members());
+  }
   RECORDSMITH_RETURN_IF_ERROR(drain());
   if (deflater_) RECORDSMITH_RETURN_IF_ERROR(deflate_out(nullptr, 0, true));
   if (sync && fsync(descriptor_) != 0 && errno != EINVAL && errno != ENOTSUP) return system_failure("fsync", errno);

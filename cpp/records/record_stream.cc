@@ -25,6 +25,14 @@ Status RecordStream::next_block() {
   return cursor_->next_block(~std::size_t{0}, kBlockBytes, &block_);
 }
 
+Status RecordStream::next_block(std::size_t target_bytes, RecordBlock* block) {
+  RECORDSMITH_RETURN_IF_ERROR(cursor_->next_block(~std::size_t{0}, target_bytes, block));
+  for (std::size_t i = 0; verify_ && i < block->size(); ++i) {
+    RECORDSMITH_RETURN_IF_ERROR(check_payload((*block)[i], file_->path()));
+  }
+  return Status::ok();
+}
+
 Status RecordStream::next(std::optional<RecordView>* record) {
   record->reset();
   if (!is_ready()) RECORDSMITH_RETURN_IF_ERROR(next_block());

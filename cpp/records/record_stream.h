@@ -20,6 +20,9 @@ class RecordStream {
 
   // The next record, until the next call; nothing at the end. After a failure, the same call fails again.
   Status next(std::optional<RecordView>* record);
+  // The next records together, about so many bytes of them; an empty block at the end. All are checked, or none, and a
+  // failure is that of the first damaged one. Not to be mixed with next().
+  Status next_block(std::size_t target_bytes, RecordBlock* block);
   // Whether the next call of next() has its record in memory already, so that it takes no time.
   bool is_ready() const { return position_ < block_.size(); }
   // After a failure: skips the damaged record. *found is false if no sound record follows.

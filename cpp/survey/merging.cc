@@ -1,8 +1,11 @@
 #include "survey/merging.h"
 
 #include <algorithm>
+#include <array>
+#include <atomic>
 
-#include "survey/sketch_randomness.h"
+#include "base/thread_team.h"
+#include "survey/sketches/sketch_randomness.h"
 
 namespace recordsmith::survey {
 namespace {
@@ -106,16 +109,33 @@ Status SurveyMerging::sum_up(Summary* summary) {
     }
     summary->files.push_back(std::move(state.facts));
   }
-  for (const FeatureSet& set : sets_) summary->splits.push_back(set.summary());
-  seed_sketches(0);
-  FeatureSet total(shared_.expected);
-  for (FeatureSet& set : sets_) total.merge(std::move(set), false);
-  summary->total = total.summary();
   std::vector<std::uint32_t> split_of_unit;
   for (const Unit& unit : units_) split_of_unit.push_back(files_[unit.file].split);
   const auto splits = static_cast<std::uint32_t>(sets_.size());
-  RECORDSMITH_RETURN_IF_ERROR(store_.find_duplicates(split_of_unit, splits, &summary->duplicates));
-  RECORDSMITH_RETURN_IF_ERROR(unlabelled_.find_contradictions(split_of_unit, splits, &summary->contradictions));
+  summary->splits.resize(splits);
+  std::array<Status, 2> found;
+  std::atomic<std::size_t> next{0};
+  run_on_threads(std::min<std::size_t>(shared_.options.threads, found.size() + splits), [&] {
+    for (std::size_t task = next++; task < found.size() + splits; task = next++) {
+      if (task == 0) {
+        found[0] = store_.find_duplicates(split_of_unit, splits, &summary->duplicates);
+      } else if (task == 1) {
+        found[1] = unlabelled_.find_contradictions(split_of_unit, splits, &summary->contradictions);
+      } else {
+        summary->splits[task - found.size()] = sets_[task - found.size()].summary();
+      }
+    }
+  });
+  for (Status& status : found) RECORDSMITH_RETURN_IF_ERROR(std::move(status));
+  if (splits == 1) {
+    summary->total = summary->splits[0];
+    for (FeatureSummary& feature : summary->total.features) feature.label.reset();
+  } else {
+    seed_sketches(0);
+    FeatureSet total(shared_.expected);
+    for (FeatureSet& set : sets_) total.merge(std::move(set), false);
+    summary->total = total.summary();
+  }
   name_by_file(begins_, summary);
   return Status::ok();
 }

@@ -106,6 +106,7 @@ class Surveyor {
       lock.unlock();
       Status status = merging_.merge(merged_, std::move(next), reporter);
       if (!status.is_ok()) fail(std::move(status));
+      reporter->report();  // a thread may merge all that the others survey
       lock.lock();
       ++merged_;
       changed_.notify_all();

@@ -4,7 +4,7 @@
 
 #include "files/inflate_source.h"
 #include "records/framing.h"
-#include "survey/sketch_randomness.h"
+#include "survey/sketches/sketch_randomness.h"
 
 namespace recordsmith::survey {
 namespace {

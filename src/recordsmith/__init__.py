@@ -84,7 +84,7 @@ if TYPE_CHECKING:
     )
     from recordsmith.text import Vocabulary
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 # The public names, and the modules that they come from; a colon names them differently there,
 # or with nothing behind it stands for the module itself.
@@ -237,6 +237,8 @@ if not TYPE_CHECKING:  # they have the imports above; here every name would exis
 
     def __getattr__(name: str) -> Any:
         source = _SOURCES.get(name)
+        if name == "ray":  # not listed: it needs the extra
+            return importlib.import_module("recordsmith.ray")
         if source is None:
             raise AttributeError(f"module 'recordsmith' has no attribute {name!r}")
         path, colon, renamed = source.partition(":")

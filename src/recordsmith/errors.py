@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import difflib
 import importlib
+import importlib.util
 import os
 import re
 from collections.abc import Callable, Iterable
@@ -279,18 +280,27 @@ class MissingExtraError(RecordsmithError, ImportError):
 
     def __init__(self, module: str, extra: str, *, purpose: str = "This") -> None:
         super().__init__(
-            f"{purpose} needs {module}, which is not installed.", advice=f"pip install {_requirements(module, extra)}"
+            f"{purpose} needs {module}, which is not installed.",
+            advice=f"{_installer()} {_requirements(module, extra)}",
         )
         self.name = module
 
 
 # Modules that several packages provide; one of them is suggested, and any will do.
 _SUGGESTED = {"cv2": '"opencv-python-headless>=4.11"', "tensorflow": '"tensorflow>=2.16"'}
+# Packages that are not called like their module.
+_PACKAGES = {"google": "protobuf", "imblearn": "imbalanced-learn", "sklearn": "scikit-learn", "yaml": "pyyaml"}
+
+
+def _installer() -> str:
+    """Return the command that installs into this environment; uv makes environments without pip."""
+    return "pip install" if importlib.util.find_spec("pip") else "uv pip install"
 
 
 def _requirements(module: str, extra: str) -> str:
     """Return the packages of an extra, as arguments of pip; they can be installed wherever recordsmith came from."""
-    suggested = _SUGGESTED.get(module.partition(".")[0])
+    top = module.partition(".")[0]
+    suggested = _SUGGESTED.get(top)
     if suggested is not None:
         return suggested
     import importlib.metadata  # takes a while, and is needed only here
@@ -301,7 +311,7 @@ def _requirements(module: str, extra: str) -> str:
         declared = []
     wanted = re.compile(rf"""extra == ['"]{re.escape(extra)}['"]""")
     named = [name.strip() for name, _, marker in (line.partition(";") for line in declared) if wanted.search(marker)]
-    return " ".join(f'"{name}"' for name in named) or f'"recordsmith[{extra}]"'
+    return " ".join(f'"{name}"' for name in named) or _PACKAGES.get(top, top)
 
 
 def import_extra(module: str, extra: str, *, purpose: str = "This") -> ModuleType:

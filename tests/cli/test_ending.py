@@ -142,7 +142,7 @@ def test_findings_are_not_lost_with_the_report(style: str, run: Run, tmp_path: P
     assert result.exit_code == 2
     assert "F0" in result.stdout
     said = " ".join(result.stderr.split())
-    assert "This is a folder, and a file is needed." in said
+    assert "This is a folder, but a file is expected." in said
     assert str(tmp_path / "report.html") in said.replace(" ", "")
     result = run("check", bad, "--write-baseline", "--baseline", tmp_path / "known.json", "--html", tmp_path / "r.html")
     assert result.exit_code == 2

@@ -154,7 +154,7 @@ class TestWhatCannotBeRead:
 
     def test_a_folder_in_place_of_a_schema(self, run, command, pets_file, tmp_path):
         if command == "show":
-            assert "This is a folder, and a file is needed" in self.refused(
+            assert "This is a folder, but a file is expected" in self.refused(
                 run, command, pets_file, "--schema", tmp_path
             )
 

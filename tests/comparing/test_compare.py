@@ -150,6 +150,8 @@ def test_two_splits_of_one_dataset(tmp_path):
 def test_nothing_to_compare_with_is_an_error(first):
     with pytest.raises(rs.RecordsmithError, match="nothing to compare"):
         rs.compare(first)
+    with pytest.raises(rs.RecordsmithError, match="found:    the same dataset"):
+        rs.compare(first, first)
 
 
 def test_the_command_prints_text_json_and_html_and_its_exit_code_says_what_was_found(first, tmp_path):

@@ -328,7 +328,7 @@ def test_changed_texts_are_refused_row_by_row(folder: Path, quick_path: Path) ->
     ("name", "options", "words"),
     [
         ("data.xml", {}, "export format cannot be detected"),
-        ("data.csv", {"to": "parquet"}, "disagree"),
+        ("data.csv", {"to": "parquet"}, "does not match the format"),
         ("data", {"to": "parqet"}, "Did you mean 'parquet'"),
         ("data.csv", {"features": ["nam"], "split": "test"}, "Did you mean 'name'"),
         ("data.csv", {}, r"several splits(.|\n)*split='train'"),

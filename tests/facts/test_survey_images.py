@@ -41,6 +41,17 @@ def test_formats_sizes_and_what_is_no_image_are_told(tmp_path: Path) -> None:
     assert strings.utf8 == 1
 
 
+def test_jpegs_of_one_colour_and_cut_ones_are_told(tmp_path: Path) -> None:
+    plain = np.full((64, 96, 3), 90, np.uint8)
+    spotted = plain.copy()
+    spotted[40:44, 50:54] = 200  # where a look at a few pixels does not see it
+    noisy = np.random.default_rng(4).integers(0, 255, (64, 96, 3), np.uint8)
+    encoded = [encode_image(pixels, "jpeg") for pixels in (plain, spotted, noisy)]
+    images = images_of(survey(write_rows(tmp_path / "a", [{"image": data} for data in [*encoded, encoded[2][:-200]]])))
+    assert (images.decoded, images.black, images.undecodable) == (4, 1, 1)
+    assert [place.record for place in images.undecodable_places] == [3]
+
+
 @pytest.mark.parametrize("compression", [None, "gzip"])
 def test_a_sample_is_decoded_and_the_same_every_time(tmp_path: Path, compression: str | None) -> None:
     random = np.random.default_rng(9)

@@ -105,6 +105,25 @@ def test_numbers_beyond_what_is_held_keep_to_the_errors_that_they_state(tmp_path
     check_numbers(numbers_of(facts, "few"), (integers % 5).ravel())
 
 
+def test_whole_numbers_of_a_small_range_are_counted_exactly(tmp_path: Path, monkeypatch) -> None:
+    small_units(monkeypatch, 100_000)
+    tokens = np.random.default_rng(6).integers(-5_000, 30_000, (400, 100))
+    spread = tokens * np.arange(1, 401)[:, None]  # further apart from record to record: no longer after some units
+    write_rows(tmp_path / "a", ({"t": t, "s": s} for t, s in zip(tokens, spread, strict=True)))
+    facts = same_for_all_threads(tmp_path / "a")
+    for name, array, exact in (("t", tokens, True), ("s", spread, False)):
+        found, numbers = feature(facts, name), numbers_of(facts, name)
+        check_numbers(numbers, array.ravel())
+        assert (found.distinct_exact, numbers.quantiles_exact) == (exact, exact)
+        distinct = len(np.unique(array))
+        assert abs(found.distinct - distinct) <= found.distinct_error * distinct
+    values, counts = np.unique(tokens, return_counts=True)
+    commonest = {one.value: one.count for one in feature(facts, "t").frequent}
+    assert len(commonest) == 20
+    assert commonest.items() <= dict(zip(values.tolist(), counts.tolist(), strict=True)).items()
+    assert sorted(commonest.values()) == sorted(counts)[-20:]
+
+
 def test_a_large_mean_takes_nothing_from_the_deviation(tmp_path: Path) -> None:
     integers = 10**15 + np.arange(5000) % 3
     write_rows(tmp_path / "a", ({"i": int(i)} for i in integers))

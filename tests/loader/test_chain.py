@@ -30,7 +30,7 @@ def ds(tmp_path_factory: pytest.TempPathFactory) -> rs.Dataset:
         (lambda ds: ds.batch(4).shard(0, 2), "shard after batching"),
         (lambda ds: ds.batch(4).filter(bool), "filter after batching"),
         (lambda ds: ds.shard(2, 2), "Rank 2 of 2 does not exist"),
-        (lambda ds: ds.shard(-1, 2), "The rank must be a whole number, at least 0"),
+        (lambda ds: ds.shard(-1, 2), "The rank must be an integer of at least 0"),
         (lambda ds: ds.shard(0, 200), "fewer rows than ranks"),
         (lambda ds: ds.take(5).shard(0, 2).batch(1), "some ranks would get an empty batch"),
         (lambda ds: ds.shard(0, 2, remainder="dorp"), "Did you mean 'drop'"),
@@ -39,8 +39,8 @@ def ds(tmp_path_factory: pytest.TempPathFactory) -> rs.Dataset:
         (lambda ds: ds.repeat().shuffle(seed=0), "endless repeat"),
         (lambda ds: ds.repeat(0), "at least 1"),
         (lambda ds: ds.batch(4).repeat(2).repeat(2), "repeated already"),
-        (lambda ds: ds.shuffle(seed=0.5), "The seed must be a whole number"),
-        (lambda ds: ds.shuffle(seed=0, buffer=0), "The buffer must be a whole number, at least 1"),
+        (lambda ds: ds.shuffle(seed=0.5), "The seed must be an integer"),
+        (lambda ds: ds.shuffle(seed=0, buffer=0), "The buffer must be an integer of at least 1"),
         (lambda ds: ds.prefetch(2), "prefetch counts batches"),
         (lambda ds: ds.batch(4).pairs("txet", "label"), "Did you mean 'text'"),
         (lambda ds: ds.batch(4).pairs(["text", "label"], "label"), "both an input and the target"),
@@ -184,7 +184,7 @@ def test_pairs(ds: rs.Dataset):
 def test_pairs_that_do_not_belong_together_are_found(ds: rs.Dataset):
     calls = iter(range(10**6))
     drifting = ds.map(lambda row: {"n": row["n"], "label": next(calls)}).batch(10).pairs("n", "label")
-    with pytest.raises(rs.PipelineError, match="is not what its record holds"):
+    with pytest.raises(rs.PipelineError, match="is not what its record contains"):
         drifting.verify_pairs(20)
 
 

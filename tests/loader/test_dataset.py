@@ -60,3 +60,21 @@ def test_libraries_leave_columns_whole(ds: rs.Dataset):
     utilities = pytest.importorskip("lightning_utilities")
     moved = utilities.core.apply_func.apply_to_collection(batch, torch.Tensor, lambda tensor: tensor)
     assert moved["values"] is batch["values"]
+
+
+def test_a_loader_has_no_batches_by_number(ds: rs.Dataset):
+    loader = ds.batch(30)
+    with pytest.raises(rs.PipelineError, match="one after the other") as raised:
+        loader[0]
+    assert isinstance(raised.value, TypeError)
+    assert "to_torch()" in str(raised.value)
+    assert len(list(loader)) == 2
+
+
+@pytest.mark.parametrize("name", ["to_torch", "to_tf", "to_jax", "to_keras", "state"])
+def test_a_dataset_says_that_batches_have_it(name: str, ds: rs.Dataset):
+    assert not hasattr(ds, name)
+    with pytest.raises(AttributeError, match=rf"ds\.batch\(32\)\.{name}"):
+        getattr(ds, name)
+    with pytest.raises(AttributeError, match="no attribute 'to_troch'"):
+        _ = ds.to_troch

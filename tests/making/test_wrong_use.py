@@ -31,11 +31,11 @@ def csv(folder: Path, **options: Any) -> Any:
         ({"stratify": "lable", "split": SPLIT}, "Did you mean 'label'"),
         ({"balance": "oversmaple"}, "Did you mean 'oversample'"),
         ({"balance": {"cow": 5}}, "a class 'cow'"),
-        ({"balance": {"cat": -1}}, "number of times"),
+        ({"balance": {"cat": -1}}, "number of rows for class"),
         ({"preprocess": rs.preprocessing.VocabularyIds("txet")}, "There is no feature 'txet'"),
         ({"split": "train=500,test=500"}, "more rows than there are"),
         ({"map": lambda row: {"y": row["z"]}}, r"The map function raised KeyError: 'z'(.|\n)*in.csv, line 2"),
-        ({"map": lambda _: None}, "gave no row"),
+        ({"map": lambda _: None}, "returned no row"),
         ({"map": lambda row: {**row, "extra": 1}, "schema": SCHEMA}, "does not have: 'extra'"),
         ({"map": lambda row: {"x": row["x"]}, "group": "whom", "split": SPLIT}, "no column 'whom'"),
         ({"map": lambda row: row, "group": "who", "schema": SCHEMA, "balance": {"cow": 1}}, "a class 'cow'"),
@@ -128,7 +128,7 @@ def test_groups_by_a_function(workers: int, *, mapped: bool, quick_path: Path) -
     found = [{int(who) // 2 for who in rows_of(quick_path / "out", split, "who")} for split in ("train", "test")]
     assert not found[0] & found[1]
     assert made.rejects == 1
-    assert "gave no group" in made.reasons[0].reason
+    assert "returned no group" in made.reasons[0].reason
 
 
 def test_a_run_with_a_group_function_is_resumed_with_the_same_function(quick_path: Path) -> None:

@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import ast
+import contextlib
+import itertools
+import json
 import re
+import shlex
 import subprocess
 import sys
+import tarfile
 import tomllib
 import zipfile
 from collections.abc import Iterator
@@ -13,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from packaging.requirements import Requirement
 
 import recordsmith
 
@@ -65,7 +71,34 @@ def test_every_optional_import_names_an_extra_that_installs_it():
 def test_all_is_everything_but_the_frameworks():
     named = re.fullmatch(r"recordsmith\[(.+)\]", EXTRAS["all"][0])
     assert named is not None
-    assert set(named[1].split(",")) == set(EXTRAS) - {"all", "torch", "jax", "keras", "lightning", "ray"}
+    assert set(named[1].split(",")) == set(EXTRAS) - {"all", "opencv", "torch", "jax", "keras", "lightning", "ray"}
+
+
+def test_no_extra_adds_a_second_build_of_opencv():
+    assert [extra for extra, packages in EXTRAS.items() if "opencv" in "".join(packages)] == ["opencv"]
+
+
+def test_the_advice_for_a_missing_library_is_a_command_that_names_it():
+    for where, module, extra in optional_imports():
+        words = shlex.split(recordsmith.MissingExtraError(module, extra).advice)
+        assert words[:2] == ["pip", "install"], where
+        top = module.partition(".")[0]
+        packages = {Requirement(word).name for word in words[2:]}
+        assert packages & {top, PACKAGES.get(top, top), BROUGHT_ALONG.get(top, top)}, f"{where}: {packages}"
+        assert "recordsmith" not in packages, where  # it need not be on PyPI for this
+
+
+PAGES = [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")]
+
+
+def test_documents_name_only_extras_that_exist_and_commands_that_work_today():
+    for page in PAGES:
+        text = page.read_text()
+        for names in re.findall(r"(?:recordsmith|\.)\[([a-z0-9,]+)\]\"", text):
+            assert set(names.split(",")) <= set(EXTRAS), f"{page.name}: {names}"
+        for line in text.splitlines():
+            says_pypi = re.search(r"pip install [\"']?recordsmith", line) and "release" not in line
+            assert not says_pypi, f"{page.name}: it is not on PyPI yet: {line}"
 
 
 def test_nothing_but_what_is_declared_is_imported_at_the_top_of_a_module():
@@ -118,6 +151,48 @@ def test_licences_of_what_is_bundled_go_along():
         assert (ROOT / name).is_file(), name
     bundled = {path.name for path in (ROOT / "third_party").iterdir() if path.is_dir()}
     assert bundled == {Path(name).parts[1] for name in PROJECT["license-files"] if name.startswith("third_party/")}
+
+
+def test_the_bill_of_materials_is_complete():
+    pytest.importorskip("cyclonedx", reason="cyclonedx-python-lib is not installed")
+    program = ROOT / "release" / "bill_of_materials.py"
+    printed = subprocess.run([sys.executable, str(program)], check=True, capture_output=True, text=True).stdout
+    bill = json.loads(printed)
+    assert (bill["bomFormat"], bill["metadata"]["component"]["version"]) == ("CycloneDX", recordsmith.__version__)
+    components = {part["name"]: part for part in bill["components"]}
+    compiled_in = {path.name for path in (ROOT / "third_party").iterdir() if path.is_dir()}
+    lines = itertools.chain(PROJECT["dependencies"], *EXTRAS.values())
+    assert set(components) == compiled_in | {package_of(line) for line in lines} - {"recordsmith"}
+    for name in compiled_in:
+        assert components[name]["version"], name
+        assert components[name]["licenses"][0]["license"]["id"], name
+
+
+def test_the_conda_recipe_agrees_with_pyproject():
+    recipe = (ROOT / "release" / "conda" / "recipe.yaml").read_text()
+    declared = [*PYPROJECT["build-system"]["requires"], *PROJECT["dependencies"]]
+    for line in declared:
+        named = Requirement(line)
+        if named.name != "nanobind-backend":  # only the module of the wheels loads it
+            bounds = ",".join(sorted(map(str, named.specifier), reverse=True))
+            assert f"- {named.name} {bounds}\n" in recipe, line
+    for name in PROJECT["license-files"]:
+        assert f"- {name}\n" in recipe, name
+
+
+def test_a_source_distribution_has_what_a_build_needs_and_nothing_else(tmp_path):
+    backend = pytest.importorskip("scikit_build_core.build", reason="the build backend is not installed")
+    with contextlib.chdir(ROOT):
+        archive = backend.build_sdist(str(tmp_path))
+    with tarfile.open(tmp_path / archive) as packed:
+        names = {name.partition("/")[2] for name in packed.getnames()}
+    assert {name.partition("/")[0] for name in names} == {
+        *("CHANGELOG.md", "CITATION.cff", "CMakeLists.txt", "LICENSE", "NOTICE", "PKG-INFO", "README.md"),
+        *("pyproject.toml", "cpp", "src", "third_party"),
+    }
+    assert not [name for name in names if name.endswith((".so", ".pyc", ".o")) or name.startswith("cpp/fuzz")]
+    sources = {path.relative_to(ROOT).as_posix() for path in (ROOT / "cpp").rglob("*.cc")}
+    assert {name for name in sources if not name.startswith("cpp/fuzz")} <= names
 
 
 def test_a_wheel_has_every_file_of_the_package(tmp_path):

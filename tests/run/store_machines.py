@@ -45,6 +45,7 @@ def left_over(url: str, staging: str | None = None) -> list[str]:
     published = read_published(folder)
     expected = {"recordsmith.json"} if published else set()
     expected |= {f"{published.folder}/{name}" for name in published.files} if published else set()
+    expected |= {f"{os.path.dirname(key)}/.recordsmith/{os.path.basename(key)}.index" for key in expected}
     found = [facts.key for facts in folder.walk() if facts.key not in expected]
     places = [folder] if staging is None else [folder, open_folder(staging)]
     if staging is not None:

@@ -14,7 +14,7 @@ constexpr const char* kOwnerName = "recordsmith.Buffer";
 
 void free_owner(PyObject* capsule) { delete static_cast<Buffer*>(PyCapsule_GetPointer(capsule, kOwnerName)); }
 
-nb::object array_of(Buffer memory, int type, std::initializer_list<std::size_t> shape) {
+nb::object array_of(Buffer memory, int type, std::initializer_list<std::size_t> shape, std::size_t begin = 0) {
   npy_intp sizes[2] = {0, 0};
   int axes = 0;
   for (const std::size_t size : shape) sizes[axes++] = static_cast<npy_intp>(size);
@@ -24,7 +24,7 @@ nb::object array_of(Buffer memory, int type, std::initializer_list<std::size_t> 
     delete owner;
     throw nb::python_error();
   }
-  PyObject* array = PyArray_SimpleNewFromData(axes, sizes, type, owner->data());
+  PyObject* array = PyArray_SimpleNewFromData(axes, sizes, type, owner->data() + begin);
   if (array == nullptr) {
     Py_DECREF(capsule);
     throw nb::python_error();
@@ -130,9 +130,9 @@ nb::object export_int64s(PooledArray<std::int64_t> array, std::size_t size) {
   return export_array(array, NPY_INT64, {size});
 }
 
-nb::object export_bytes(Buffer memory, std::size_t size) {
+nb::object export_bytes(Buffer memory, std::size_t size, std::size_t begin) {
   if (memory.data() == nullptr) memory = Buffer(1);  // an empty array needs an address too
-  return array_of(std::move(memory), NPY_UINT8, {size});
+  return array_of(std::move(memory), NPY_UINT8, {size}, begin);
 }
 
 nb::object export_uint64s(PooledArray<std::uint64_t> array, std::size_t size) {

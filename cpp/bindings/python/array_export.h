@@ -19,7 +19,7 @@ void load_numpy();
 // The values of a feature of floats or int64s.
 nb::object export_numbers(const WireFeature& feature);
 nb::object export_int64s(PooledArray<std::int64_t> array, std::size_t size);
-nb::object export_bytes(Buffer memory, std::size_t size);
+nb::object export_bytes(Buffer memory, std::size_t size, std::size_t begin = 0);
 nb::object export_uint64s(PooledArray<std::uint64_t> array, std::size_t size);
 nb::object export_offsets(const std::vector<std::uint64_t>& offsets);
 

@@ -54,28 +54,6 @@ void ValueReader::clear() {
   floats_used_ = int64s_used_ = views_used_ = 0;
 }
 
-bool ValueReader::as_float(PyObject* value, float* out) {
-  if (PyFloat_Check(value)) {  // numpy's float64 is one too
-    const double number = float_value(value);
-    *out = static_cast<float>(number);
-    return !std::isinf(*out) || std::isinf(number);
-  }
-  if (!PyLong_CheckExact(value)) return false;
-  int overflow = 0;
-  const long long number = PyLong_AsLongLongAndOverflow(value, &overflow);
-  constexpr long long kExact = 1 << 24;  // up to here a float32 holds every integer
-  if (overflow != 0 || number > kExact || number < -kExact) return false;
-  *out = static_cast<float>(number);
-  return true;
-}
-
-bool ValueReader::as_int64(PyObject* value, std::int64_t* out) {
-  if (!PyLong_CheckExact(value)) return false;
-  int overflow = 0;
-  *out = PyLong_AsLongLongAndOverflow(value, &overflow);
-  return overflow == 0;
-}
-
 bool ValueReader::as_bytes(PyObject* value, const ValueRule& rule, std::string_view* out) {
   if (PyBytes_Check(value)) {
     *out = bytes_view(value);

@@ -8,12 +8,14 @@
 
 #include <nanobind/nanobind.h>
 
+#include <cmath>
 #include <cstdint>
 #include <deque>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "bindings/python/object_access.h"
 #include "examples/example_encoder.h"
 
 namespace recordsmith {
@@ -42,12 +44,14 @@ class ValueReader {
   // False: ask Python.
   bool read(PyObject* value, const ValueRule& rule, FeatureValues* values);
 
- private:
-  bool read_sequence(PyObject* sequence, const ValueRule& rule, FeatureValues* values);
-  bool read_buffer(PyObject* object, const ValueRule& rule, FeatureValues* values);
+  // Single values, of which nothing is kept. False: ask Python.
   static bool as_float(PyObject* value, float* out);
   static bool as_int64(PyObject* value, std::int64_t* out);
   static bool as_bytes(PyObject* value, const ValueRule& rule, std::string_view* out);
+
+ private:
+  bool read_sequence(PyObject* sequence, const ValueRule& rule, FeatureValues* values);
+  bool read_buffer(PyObject* object, const ValueRule& rule, FeatureValues* values);
 
   std::vector<Py_buffer> buffers_;
   // Deques, because what has been handed out must not move.
@@ -58,5 +62,27 @@ class ValueReader {
   std::size_t int64s_used_ = 0;
   std::size_t views_used_ = 0;
 };
+
+inline bool ValueReader::as_float(PyObject* value, float* out) {
+  if (PyFloat_Check(value)) {  // numpy's float64 is one too
+    const double number = float_value(value);
+    *out = static_cast<float>(number);
+    return !std::isinf(*out) || std::isinf(number);
+  }
+  if (!PyLong_CheckExact(value)) return false;
+  int overflow = 0;
+  const long long number = PyLong_AsLongLongAndOverflow(value, &overflow);
+  constexpr long long kExact = 1 << 24;  // up to here a float32 holds every integer
+  if (overflow != 0 || number > kExact || number < -kExact) return false;
+  *out = static_cast<float>(number);
+  return true;
+}
+
+inline bool ValueReader::as_int64(PyObject* value, std::int64_t* out) {
+  if (!PyLong_CheckExact(value)) return false;
+  int overflow = 0;
+  *out = PyLong_AsLongLongAndOverflow(value, &overflow);
+  return overflow == 0;
+}
 
 }  // namespace recordsmith

@@ -72,7 +72,14 @@ bool has_sound_names(const std::vector<Item>& items) {
 
 void check_payload_content(const Content& payload) {
   RecordContent plain;
-  if (!survey::read_plain_record(payload.data(), payload.size(), &plain)) return;
+  if (!survey::read_plain_record(payload.data(), payload.size(), {}, &plain)) return;
+  std::vector<std::string_view> keys;  // as if the record before had the same, and as if it had others
+  for (const survey::FeatureItem& item : plain.features) keys.push_back(item.key);
+  for (int i = 0; i < 2; ++i, std::reverse(keys.begin(), keys.end())) {
+    RecordContent again;
+    REQUIRE(survey::read_plain_record(payload.data(), payload.size(), keys, &again));
+    REQUIRE(text_of(again) == text_of(plain));
+  }
   if (!has_sound_names(plain.features) || !has_sound_names(plain.lists)) return;
   RecordContent any;
   std::vector<survey::FoundOddity> oddities;

@@ -1,10 +1,11 @@
 #include "survey/features/features.h"
 
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
 #include <algorithm>
 
 #include "base/utf8.h"
-#include "examples/record_digest.h"
-#include "survey/features/sketch_packing.h"
 
 namespace recordsmith::survey {
 namespace {
@@ -46,17 +47,17 @@ std::uint32_t small(std::size_t number) {
 
 // --- one feature ---
 
-FeatureTally::FeatureTally(std::string_view key, bool in_steps, bool is_small, const Expected* expected)
+FeatureTally::FeatureTally(std::string_view key, bool in_steps, Room room, const Expected* expected)
     : key_(key),
       in_steps_(in_steps),
-      is_small_(is_small),
+      room_(room),
       is_file_name_(is_file_name_key(key)),
       expected_(expectation_of(expected->features, key, in_steps)) {
   const std::vector<std::string>& provenance = expected->provenance;
   is_provenance_ = !in_steps && is_provenance_key(key);
   is_declared_provenance_ = !in_steps && std::find(provenance.begin(), provenance.end(), key) != provenance.end();
   if (expected_ != nullptr && !expected_->raw_numbers.empty()) {
-    raw_numbers_ = std::make_unique<RawNumberTally>(*expected_, is_small);
+    raw_numbers_ = std::make_unique<RawNumberTally>(*expected_, room);
   }
   const bool is_declared = expected_ != nullptr && expected_->is_label();
   is_label_ = !in_steps && (is_declared || looks_like_label(key));
@@ -149,15 +150,15 @@ std::optional<ImageFormat> FeatureTally::add_values(const RecordContent& content
     case Kind::kNone:
       break;
     case Kind::kFloat:
-      if (floats_ == nullptr) floats_ = std::make_unique<NumberTally<float>>(is_small_);
+      if (floats_ == nullptr) floats_ = std::make_unique<NumberTally<float>>(room_);
       floats_->add(content.floats_of(values), count, record, &not_finite_places_);
       break;
     case Kind::kInt64:
-      if (int64s_ == nullptr) int64s_ = std::make_unique<NumberTally<std::int64_t>>(is_small_);
+      if (int64s_ == nullptr) int64s_ = std::make_unique<NumberTally<std::int64_t>>(room_);
       int64s_->add(content.int64s.data() + values.start, count, record, &not_finite_places_);
       break;
     case Kind::kBytes:
-      if (strings_ == nullptr) strings_ = std::make_unique<StringTally>(is_small_);
+      if (strings_ == nullptr) strings_ = std::make_unique<StringTally>(room_);
       for (std::size_t i = 0; i < count; ++i) {
         const ByteValue& value = content.strings[values.start + i];
         if (raw_numbers_ != nullptr && raw_numbers_->add(value, record)) {
@@ -229,9 +230,9 @@ template <typename Archive>
 void FeatureTally::transfer(Archive& archive) {
   archive(records_, unset_, empty_, kinds_, kind_places_, missing_places_, not_finite_places_, lengths_, steps_,
           stored_bytes_, wrong_shape_, wrong_shape_places_);
-  archive.optional(floats_, [&] { return std::make_unique<NumberTally<float>>(is_small_); });
-  archive.optional(int64s_, [&] { return std::make_unique<NumberTally<std::int64_t>>(is_small_); });
-  archive.optional(strings_, [&] { return std::make_unique<StringTally>(is_small_); });
+  archive.optional(floats_, [&] { return std::make_unique<NumberTally<float>>(room_); });
+  archive.optional(int64s_, [&] { return std::make_unique<NumberTally<std::int64_t>>(room_); });
+  archive.optional(strings_, [&] { return std::make_unique<StringTally>(room_); });
   // The name of a feature and the schema say whether there are these.
   if (raw_numbers_ != nullptr) archive(*raw_numbers_);
   if (labels_ != nullptr) archive(*labels_);
@@ -263,20 +264,15 @@ FeatureSummary FeatureTally::summary() const {
 
 // --- all features ---
 
-namespace {
-
-constexpr std::uint8_t kLeftOutBits = 12;
-
-}  // namespace
-
-FeatureSet::FeatureSet(const Expected* expected) : expected_(expected), left_out_(kLeftOutBits, datasketches::HLL_8) {}
-
 FeatureTally* FeatureSet::keep(std::string_view key, bool in_steps) {
   if (features_.size() >= kMostFeatures) {
-    left_out_.update(key.data(), key.size());
+    left_out_.add(XXH3_64bits(key.data(), key.size()));
     return nullptr;
   }
-  features_.emplace_back(key, in_steps, features_.size() >= kManyFeatures, expected_);
+  const Room room = features_.size() < kFewFeatures    ? Room::kAmple
+                    : features_.size() < kManyFeatures ? Room::kUsual
+                                                       : Room::kScarce;
+  features_.emplace_back(key, in_steps, room, expected_);
   FeatureTally* const feature = &features_.back();
   by_key_[in_steps ? 1 : 0].emplace(feature->key(), feature);
   without_places_.push_back(feature);
@@ -285,7 +281,10 @@ FeatureTally* FeatureSet::keep(std::string_view key, bool in_steps) {
 
 FeatureTally* FeatureSet::find(std::string_view key, bool in_steps, std::size_t place, bool* is_sound) {
   std::vector<FeatureTally*>& guesses = guesses_[in_steps ? 1 : 0];
-  if (place < guesses.size() && guesses[place] != nullptr && guesses[place]->key() == key) return guesses[place];
+  if (place < guesses.size() && guesses[place] != nullptr) {
+    const std::string& guess = guesses[place]->key();
+    if (guess.data() == key.data() || guess == key) return guesses[place];
+  }
   const auto& known = by_key_[in_steps ? 1 : 0];
   const auto position = known.find(key);
   FeatureTally* found = nullptr;
@@ -299,7 +298,12 @@ FeatureTally* FeatureSet::find(std::string_view key, bool in_steps, std::size_t 
     if (found != nullptr) found->put_missing_first(first_examples_);
   }
   if (place >= guesses.size()) guesses.resize(std::min<std::size_t>(place + 1, kMostFeatures), nullptr);
-  if (place < guesses.size()) guesses[place] = found;
+  if (place >= guesses.size()) return found;
+  guesses[place] = found;
+  if (!in_steps) {
+    likely_keys_.resize(guesses.size());
+    likely_keys_[place] = found != nullptr ? std::string_view(found->key()) : std::string_view();
+  }
   return found;
 }
 
@@ -325,11 +329,10 @@ bool FeatureSet::find_all(const RecordContent& content) {
 
 PayloadKind FeatureSet::add(const std::uint8_t* payload, std::size_t size, const RecordName& record, std::uint32_t file,
                             Digests* digests) {
-  digests->payload = digests->content = digest_record(payload, size, {});
-  if (read_plain_record(payload, size, &content_) && find_all(content_)) {
+  digests->payload = digests->content = XXH3_64bits(payload, size);
+  if (read_plain_record(payload, size, likely_keys_, &content_) && find_all(content_)) {
     take(content_, record, file);
-    digests->content = digest_content(payload, size, digests->payload);
-    digest_unlabelled(payload, size, digests);
+    add_digests(payload, size, digests);
     return content_.lists.empty() ? PayloadKind::kExample : PayloadKind::kSequenceExample;
   }
   const PayloadKind kind = read_any_record(payload, size, &content_, &oddities_);
@@ -347,41 +350,82 @@ PayloadKind FeatureSet::add(const std::uint8_t* payload, std::size_t size, const
   return kind;
 }
 
-std::uint64_t FeatureSet::digest_content(const std::uint8_t* payload, std::size_t size, std::uint64_t whole) {
-  std::uint64_t rest = size;
+namespace {
+
+// Why a feature is not a part of a digest.
+constexpr std::uint8_t kIsContent = 0;
+constexpr std::uint8_t kIsLabel = 1;
+constexpr std::uint8_t kIsProvenance = 2;
+
+}  // namespace
+
+void FeatureSet::add_digests(const std::uint8_t* payload, std::size_t size, Digests* digests) {
+  std::uint64_t without_provenance = size;
+  std::uint64_t without_labels = size;  // and without provenance
+  std::size_t labels = 0;
+  std::size_t left = content_.features.size() + content_.lists.size();
+  bool has_provenance = false;
+  bool is_declared = false;
+  kept_out_.clear();
   for (std::size_t i = 0; i < content_.features.size(); ++i) {
-    if (found_[i] != nullptr && found_[i]->is_provenance()) rest -= content_.features[i].stored_bytes;
+    const FeatureTally* const feature = found_[i];
+    const bool is_label = feature != nullptr && feature->is_label();
+    const bool is_provenance = feature != nullptr && feature->is_provenance();
+    const std::uint64_t stored = content_.features[i].stored_bytes;
+    kept_out_.push_back(is_provenance ? kIsProvenance : is_label ? kIsLabel : kIsContent);
+    has_provenance |= is_provenance;
+    without_provenance -= is_provenance ? stored : 0;
+    without_labels -= is_provenance || is_label ? stored : 0;
+    labels += is_label ? 1 : 0;
+    is_declared |= is_label && feature->is_declared_label();
   }
   // Rows of a small table may be equal except for their number, and yet not be copies of each other: unless the
   // features to leave out are declared, enough must be left to compare.
-  provenance_.clear();
-  for (const FeatureTally* feature : found_) {
-    if (feature == nullptr || !feature->is_provenance()) continue;
-    if (feature->is_declared_provenance() || rest >= kEnoughToCompare) provenance_.push_back(feature->key());
+  if (has_provenance && without_provenance < kEnoughToCompare) {
+    has_provenance = false;
+    for (std::size_t i = 0; i < kept_out_.size(); ++i) {
+      if (kept_out_[i] != kIsProvenance) continue;
+      if (found_[i]->is_declared_provenance()) {
+        has_provenance = true;
+      } else {
+        kept_out_[i] = found_[i]->is_label() ? kIsLabel : kIsContent;
+      }
+    }
   }
-  if (provenance_.empty()) return whole;
-  return digest_record(payload, size, provenance_);
+  for (const std::uint8_t reason : kept_out_) left -= reason != kIsContent ? 1 : 0;
+  const Span whole{payload, payload + size};
+  if (has_provenance) digests->content = digest_without(kIsLabel, whole);
+  // Rows of a small table may be equal by chance: there, only a declared label counts.
+  digests->has_label = labels > 0 && left > 0 && (is_declared || without_labels >= kEnoughToCompare);
+  if (digests->has_label) digests->unlabelled = digest_without(kIsContent, whole);
 }
 
-void FeatureSet::digest_unlabelled(const std::uint8_t* payload, std::size_t size, Digests* digests) {
-  ignored_.assign(provenance_.begin(), provenance_.end());
-  bool is_declared = false;
-  std::uint64_t rest = size;
-  std::size_t labels = 0;
-  for (std::size_t i = 0; i < content_.features.size(); ++i) {
-    const FeatureTally* const feature = found_[i];
-    if (feature == nullptr) continue;
-    if (feature->is_label()) {
-      ++labels;
-      is_declared |= feature->is_declared_label();
-      ignored_.push_back(feature->key());
+// The digest of the features that are kept out for no more than this reason. The place of the others does not matter.
+std::uint64_t FeatureSet::digest_without(std::uint8_t most_kept, Span payload) {
+  constexpr std::size_t kMuch = std::size_t{1} << 14;  // that is not copied
+  XXH3_state_t state;
+  const bool is_copied = payload.size() <= kMuch;
+  if (!is_copied) XXH3_64bits_reset(&state);
+  kept_.clear();
+  const auto keep = [&](const std::uint8_t* begin, const std::uint8_t* end) {
+    if (is_copied) {
+      kept_.insert(kept_.end(), begin, end);
+    } else {
+      XXH3_64bits_update(&state, begin, static_cast<std::size_t>(end - begin));
     }
-    if (feature->is_label() || feature->is_provenance()) rest -= content_.features[i].stored_bytes;
+  };
+  const std::uint8_t* from = content_.entries;  // what is kept and not yet digested
+  const std::uint8_t* entry = from;
+  for (std::size_t i = 0; i < content_.features.size(); ++i) {
+    const std::uint8_t* const end = entry + content_.features[i].stored_bytes;
+    if (kept_out_[i] > most_kept) {
+      keep(from, entry);
+      from = end;
+    }
+    entry = end;
   }
-  const std::size_t left = content_.features.size() + content_.lists.size() - ignored_.size();
-  // Rows of a small table may be equal by chance: there, only a declared label counts.
-  digests->has_label = labels > 0 && left > 0 && (is_declared || rest >= kEnoughToCompare);
-  if (digests->has_label) digests->unlabelled = digest_record(payload, size, ignored_);
+  keep(from, payload.end);
+  return is_copied ? XXH3_64bits(kept_.data(), kept_.size()) : XXH3_64bits_digest(&state);
 }
 
 void FeatureSet::take(const RecordContent& content, const RecordName& record, std::uint32_t file) {
@@ -451,10 +495,7 @@ void FeatureSet::merge(FeatureSet&& later, bool with_labels) {
   }
   examples_ += later.examples_;
   first_examples_.merge(later.first_examples_);
-  datasketches::hll_union both(kLeftOutBits);
-  both.update(left_out_);
-  both.update(later.left_out_);
-  left_out_ = both.get_result(datasketches::HLL_8);
+  left_out_.merge(later.left_out_);
   for (auto& [name, tally] : later.odd_) {
     OddityTally& own = odd_[name];
     own.count += tally.count;
@@ -477,7 +518,7 @@ void FeatureSet::transfer(Archive& archive) {
     archive(features_[i]);
   }
   archive(examples_, first_examples_);
-  transfer_distinct(archive, left_out_);
+  archive(left_out_);
   archive.map(odd_, kMostOddities + kOddities);
   if constexpr (Archive::kReads) {
     for (const auto& [name, tally] : odd_) archive.require(static_cast<std::size_t>(name.first) < kOddities);
@@ -494,7 +535,7 @@ SplitSummary FeatureSet::summary() const {
   for (const auto& [name, tally] : odd_) {
     summary.anomalies.push_back({oddity_name(name.first), name.second, tally.count, tally.places});
   }
-  summary.features_left_out = left_out_.get_estimate();
+  summary.features_left_out = left_out_.estimate();
   for (const FeatureTally& feature : features_) {
     if (feature.is_provenance()) summary.provenance.push_back(feature.key());
   }

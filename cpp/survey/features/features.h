@@ -8,7 +8,6 @@
 #include <array>
 #include <cstdint>
 #include <deque>
-#include <hll.hpp>
 #include <map>
 #include <memory>
 #include <string>
@@ -30,7 +29,7 @@ namespace recordsmith::survey {
 // One feature. What it allocates depends on the kinds that it has.
 class FeatureTally {
  public:
-  FeatureTally(std::string_view key, bool in_steps, bool is_small, const Expected* expected);
+  FeatureTally(std::string_view key, bool in_steps, Room room, const Expected* expected);
 
   const std::string& key() const { return key_; }
   bool in_steps() const { return in_steps_; }
@@ -71,7 +70,7 @@ class FeatureTally {
 
   std::string key_;
   bool in_steps_;
-  bool is_small_;
+  Room room_;
   bool is_file_name_;
   bool is_provenance_;  // by its name
   bool is_declared_provenance_;
@@ -107,8 +106,9 @@ class FeatureSet {
  public:
   static constexpr std::size_t kMostFeatures = 10'000;
   static constexpr std::size_t kManyFeatures = 1'000;  // those beyond have smaller sketches
+  static constexpr std::size_t kFewFeatures = 16;      // those beyond do not count ranges
 
-  explicit FeatureSet(const Expected* expected);
+  explicit FeatureSet(const Expected* expected) : expected_(expected) {}
 
   // One record's payload, whatever it is; says what it is.
   PayloadKind add(const std::uint8_t* payload, std::size_t size, const RecordName& record, std::uint32_t file,
@@ -122,6 +122,7 @@ class FeatureSet {
 
  private:
   static constexpr std::size_t kMostOddities = 10'000;
+  static constexpr unsigned kLeftOutBits = 12;
 
   struct OddityTally {
     std::uint64_t count = 0;
@@ -138,8 +139,8 @@ class FeatureSet {
   FeatureTally* find(std::string_view key, bool in_steps, std::size_t place, bool* is_sound);
   void take(const RecordContent& content, const RecordName& record, std::uint32_t file);
   void note_missing(const RecordName& record);
-  std::uint64_t digest_content(const std::uint8_t* payload, std::size_t size, std::uint64_t whole);
-  void digest_unlabelled(const std::uint8_t* payload, std::size_t size, Digests* digests);
+  void add_digests(const std::uint8_t* payload, std::size_t size, Digests* digests);
+  std::uint64_t digest_without(std::uint8_t most_kept, Span payload);
   void compare_suffixes(const RecordContent& content, const RecordName& record);
   FeatureTally* keep(std::string_view key, bool in_steps);
 
@@ -149,8 +150,9 @@ class FeatureSet {
   std::array<std::vector<FeatureTally*>, 2> guesses_;  // what was at each place lately
   std::vector<FeatureTally*> without_places_;          // those for which more records without them would be listed
   std::vector<FeatureTally*> found_;                   // of the current record
-  std::vector<std::string_view> provenance_;           // of the current record
-  std::vector<std::string_view> ignored_;              // of the current record: provenance and labels
+  std::vector<std::string_view> likely_keys_;          // their keys, of those that are not in steps
+  std::vector<std::uint8_t> kept_out_;                 // of the current record, for its digests
+  std::vector<std::uint8_t> kept_;                     // bytes, in digest_without
   struct Image {
     FeatureTally* feature;
     ImageFormat format;
@@ -159,7 +161,7 @@ class FeatureSet {
   std::uint64_t stamp_ = 0;
   std::uint64_t examples_ = 0;
   Places first_examples_;
-  datasketches::hll_sketch left_out_;
+  DistinctSketch left_out_{kLeftOutBits};
   RecordContent content_;
   std::vector<FoundOddity> oddities_;
   std::map<std::pair<Oddity, std::string>, OddityTally> odd_;

@@ -10,51 +10,10 @@
 
 #include "base/vector_clones.h"
 #include "survey/features/histogram_edges.h"
-#include "survey/features/sketch_packing.h"
+#include "survey/sketches/ordered_bits.h"
 
 namespace recordsmith::survey {
 namespace {
-
-constexpr std::uint16_t kQuantileItems = 1024;
-constexpr std::uint16_t kFewQuantileItems = 200;
-
-// The bits of a number, and the one that is set in its smallest (of integers) or negative ones (of floats).
-template <typename T>
-using BitsOf = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
-template <typename T>
-constexpr BitsOf<T> kTopBit = BitsOf<T>{1} << (8 * sizeof(T) - 1);
-
-// Numbers as unsigned ones of the same order.
-template <typename T>
-BitsOf<T> ordered(T value) {
-  const auto bits = std::bit_cast<BitsOf<T>>(value);
-  if constexpr (std::is_floating_point_v<T>) return (bits & kTopBit<T>) != 0 ? ~bits : bits ^ kTopBit<T>;
-  return std::is_signed_v<T> ? bits ^ kTopBit<T> : bits;
-}
-template <typename T>
-T unordered(BitsOf<T> bits) {
-  if constexpr (std::is_floating_point_v<T>) {
-    return std::bit_cast<T>((bits & kTopBit<T>) != 0 ? bits ^ kTopBit<T> : ~bits);
-  }
-  return std::bit_cast<T>(std::is_signed_v<T> ? bits ^ kTopBit<T> : bits);
-}
-
-// Sorts by one byte after the other, leaving out those that all have in common. Returns where the result is.
-template <typename Bits>
-Bits* radix_sort(Bits* from, Bits* to, std::size_t count) {
-  Bits varying = 0;
-  for (std::size_t i = 1; i < count; ++i) varying |= from[i] ^ from[0];
-  for (unsigned shift = 0; shift < 8 * sizeof(Bits); shift += 8) {
-    if ((varying >> shift & 0xff) == 0) continue;
-    std::uint16_t places[256] = {};
-    for (std::size_t i = 0; i < count; ++i) ++places[from[i] >> shift & 0xff];
-    std::uint16_t next = 0;
-    for (std::uint16_t& place : places) next = static_cast<std::uint16_t>(next + std::exchange(place, next));
-    for (std::size_t i = 0; i < count; ++i) to[places[from[i] >> shift & 0xff]++] = from[i];
-    std::swap(from, to);
-  }
-  return from;
-}
 
 template <typename T>
 std::uint64_t key_of(T value) {
@@ -94,46 +53,58 @@ struct PieceFacts {
 // Sums over eight lanes: the compiler may not reorder the additions of doubles by itself.
 constexpr std::size_t kLanes = 8;
 
-double sum_of_lanes(const double* lanes) {
+// The sum of values, or of their squared distances from the mean.
+template <bool squared>
+inline __attribute__((always_inline)) double sum_in_lanes(const float* values, std::size_t count, double mean) {
+  typedef float Floats __attribute__((vector_size(kLanes / 2 * sizeof(float))));
+  typedef double Doubles __attribute__((vector_size(kLanes / 2 * sizeof(double))));
+  Doubles halves[2] = {};
+  std::size_t i = 0;
+  for (; i + kLanes <= count; i += kLanes) {
+    for (std::size_t half = 0; half < 2; ++half) {
+      Floats some;
+      std::memcpy(&some, values + i + half * kLanes / 2, sizeof some);
+      Doubles wide = __builtin_convertvector(some, Doubles);
+      if constexpr (squared) {
+        wide -= mean;
+        wide *= wide;
+      }
+      halves[half] += wide;
+    }
+  }
+  double lanes[kLanes];
+  std::memcpy(lanes, halves, sizeof lanes);
+  for (; i < count; ++i) {
+    const double value = static_cast<double>(values[i]);
+    lanes[i % kLanes] += squared ? (value - mean) * (value - mean) : value;
+  }
   return ((lanes[0] + lanes[4]) + (lanes[1] + lanes[5])) + ((lanes[2] + lanes[6]) + (lanes[3] + lanes[7]));
 }
 
 RECORDSMITH_WITH_AVX2
 void look_at(const float* values, std::size_t count, PieceFacts<float>* facts, double* sum) {
-  float min = values[0];
-  float max = values[0];
+  // Compared as integers of the same order, because the compiler may not reorder the comparisons of floats either.
+  std::int32_t min = std::numeric_limits<std::int32_t>::max();
+  std::int32_t max = std::numeric_limits<std::int32_t>::min();
   std::uint32_t zeros = 0;
   std::uint32_t negatives = 0;
-  std::uint32_t fractions = 0;
   for (std::size_t i = 0; i < count; ++i) {
-    const float value = values[i];
-    min = value < min ? value : min;
-    max = value > max ? value : max;
-    zeros += value == 0 ? 1U : 0U;
-    negatives += value < 0 ? 1U : 0U;
-    fractions |= __builtin_truncf(value) != value ? 1U : 0U;
+    const auto bits = std::bit_cast<std::int32_t>(values[i]);
+    const std::int32_t place = bits ^ (bits >> 31 & 0x7fffffff);  // of 0.0: 0, of -0.0: -1
+    min = place < min ? place : min;
+    max = place > max ? place : max;
+    zeros += static_cast<std::uint32_t>(place) + 1 <= 1 ? 1U : 0U;
+    negatives += place < -1 ? 1U : 0U;
   }
-  double lanes[kLanes] = {};
-  std::size_t i = 0;
-  for (; i + kLanes <= count; i += kLanes) {
-    for (std::size_t lane = 0; lane < kLanes; ++lane) lanes[lane] += static_cast<double>(values[i + lane]);
-  }
-  for (; i < count; ++i) lanes[i % kLanes] += static_cast<double>(values[i]);
-  *sum = sum_of_lanes(lanes);
+  const bool is_integral =
+      std::all_of(values, values + count, [](float value) { return __builtin_truncf(value) == value; });
+  const auto value_at = [](std::int32_t place) {
+    return std::bit_cast<float>(place ^ (place >> 31 & 0x7fffffff)) + 0.0F;  // -0.0 is 0.0
+  };
+  *sum = sum_in_lanes<false>(values, count, 0);
   const double mean = *sum / static_cast<double>(count);
-  double squares[kLanes] = {};
-  i = 0;
-  for (; i + kLanes <= count; i += kLanes) {
-    for (std::size_t lane = 0; lane < kLanes; ++lane) {
-      const double distance = static_cast<double>(values[i + lane]) - mean;
-      squares[lane] += distance * distance;
-    }
-  }
-  for (; i < count; ++i) {
-    const double distance = static_cast<double>(values[i]) - mean;
-    squares[i % kLanes] += distance * distance;
-  }
-  *facts = {min, max, zeros, negatives, fractions == 0, mean, sum_of_lanes(squares)};
+  const double squares = sum_in_lanes<true>(values, count, mean);
+  *facts = {value_at(min), value_at(max), zeros, negatives, is_integral, mean, squares};
 }
 
 void look_at(const double* values, std::size_t count, PieceFacts<double>* facts, long double* sum) {
@@ -157,34 +128,59 @@ void look_at(const double* values, std::size_t count, PieceFacts<double>* facts,
 
 // `origin` is what means are counted from.
 template <typename T>
-void look_at(const T* values, std::size_t count, T origin, PieceFacts<T>* facts, __int128* sum) {
+inline __attribute__((always_inline)) void look_at_integers(const T* values, std::size_t count, T origin,
+                                                            PieceFacts<T>* facts, __int128* sum) {
   T min = values[0];
   T max = values[0];
   std::uint32_t zeros = 0;
   std::uint32_t negatives = 0;
-  *sum = 0;
   for (std::size_t i = 0; i < count; ++i) {
     const T value = values[i];
-    min = std::min(min, value);
-    max = std::max(max, value);
+    min = value < min ? value : min;
+    max = value > max ? value : max;
     zeros += value == 0 ? 1U : 0U;
     negatives += value < 0 ? 1U : 0U;
-    *sum += value;
   }
-  std::int64_t ignored = 0;
-  const bool is_near = !__builtin_sub_overflow(min, origin, &ignored) && !__builtin_sub_overflow(max, origin, &ignored);
-  const auto from_origin = [&](T value) {
-    return is_near ? static_cast<double>(static_cast<std::int64_t>(value - origin))
-                   : static_cast<double>(value) - static_cast<double>(origin);
-  };
+  *facts = {min, max, zeros, negatives, true, 0, 0};
+  std::int64_t lowest = 0;
+  std::int64_t highest = 0;
+  const bool is_near = !__builtin_sub_overflow(min, origin, &lowest) && !__builtin_sub_overflow(max, origin, &highest);
+  constexpr std::int64_t kExact = std::int64_t{1} << 26;  // the squares of so many as a piece has fit 64 bits
+  if (is_near && lowest > -kExact && highest < kExact && count <= kPiece) {
+    std::int64_t from = 0;
+    std::int64_t squares = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+      const auto distance = static_cast<std::int32_t>(values[i] - origin);
+      from += distance;
+      squares += static_cast<std::int64_t>(distance) * distance;
+    }
+    const auto number = static_cast<__int128>(count);
+    *sum = number * origin + from;
+    facts->mean = static_cast<double>(from) / static_cast<double>(count);
+    facts->squares =
+        static_cast<double>(number * squares - static_cast<__int128>(from) * from) / static_cast<double>(count);
+    return;
+  }
+  *sum = 0;
+  for (std::size_t i = 0; i < count; ++i) *sum += values[i];
   const __int128 from = *sum - static_cast<__int128>(origin) * static_cast<__int128>(count);
-  const double mean = static_cast<double>(from) / static_cast<double>(count);
-  double squares = 0;
+  facts->mean = static_cast<double>(from) / static_cast<double>(count);
   for (std::size_t i = 0; i < count; ++i) {
-    const double distance = from_origin(values[i]) - mean;
-    squares += distance * distance;
+    const double place = is_near ? static_cast<double>(static_cast<std::int64_t>(values[i] - origin))
+                                 : static_cast<double>(values[i]) - static_cast<double>(origin);
+    facts->squares += (place - facts->mean) * (place - facts->mean);
   }
-  *facts = {min, max, zeros, negatives, true, mean, squares};
+}
+
+RECORDSMITH_WITH_AVX2
+void look_at(const std::int64_t* values, std::size_t count, std::int64_t origin, PieceFacts<std::int64_t>* facts,
+             __int128* sum) {
+  look_at_integers(values, count, origin, facts, sum);
+}
+
+void look_at(const std::uint64_t* values, std::size_t count, std::uint64_t origin, PieceFacts<std::uint64_t>* facts,
+             __int128* sum) {
+  look_at_integers(values, count, origin, facts, sum);
 }
 
 // Adds with the error carried along (Neumaier).
@@ -228,7 +224,7 @@ void NumberTally<T>::add(const void* values, std::size_t count, const RecordName
   }
   if constexpr (std::is_floating_point_v<T>) {
     // Once a record, though it may come in several pieces.
-    if (!not_finite->is_full() && !not_finite->ends_with(record) && !all_finite(pending_.data() + held, count)) {
+    if (!all_finite(pending_.data() + held, count) && !not_finite->is_full() && !not_finite->ends_with(record)) {
       const T* const first =
           std::find_if_not(pending_.data() + held, pending_.data() + held + count, [](T v) { return is_finite(v); });
       not_finite->add(record, std::isnan(*first) ? "NaN" : *first > 0 ? "infinity" : "-infinity");
@@ -249,6 +245,7 @@ template <typename T>
 void NumberTally<T>::finish() {
   take(pending_.data(), pending_.size());
   values_.finish();
+  if (quantiles_ != nullptr) quantiles_->finish();
   pending_ = {};
 }
 
@@ -293,11 +290,7 @@ void NumberTally<T>::take_finite(const T* values, std::size_t count) {
   is_integral_ &= facts.is_integral;
   add_moments(count, facts.mean, facts.squares);
 
-  if (!values_.is_exact() && count == kPiece) {
-    add_piece(values);
-  } else {
-    for (std::size_t i = 0; i < count; ++i) add_single(values[i]);
-  }
+  count_values(values, count);
 }
 
 template <typename T>
@@ -320,44 +313,43 @@ void NumberTally<T>::add_repeated(T value, std::uint64_t times) {
   negatives_ += value < 0 ? times : 0;
   exact_sum_ += static_cast<__int128>(value) * static_cast<__int128>(times);
   add_moments(times, static_cast<SumOf<T>>(value - origin_), 0);
-  values_.add_few(key_of(value), times);
+  values_.add_exactly(key_of(value), times);
 }
 
 template <typename T>
-void NumberTally<T>::add_single(T value) {
-  values_.add(key_of(value), [this](const std::vector<KeyCount>& entries) { start_quantiles(entries); });
-  if (quantiles_ != nullptr) quantiles_->update(value);
-}
-
-template <typename T>
-void NumberTally<T>::add_piece(const T* values) {
-  using Bits = BitsOf<T>;
-  Bits given[kPiece];
-  Bits room[kPiece];
-  for (std::size_t i = 0; i < kPiece; ++i) given[i] = ordered(values[i]);
-  const Bits* const sorted = radix_sort(given, room, kPiece);
-  for (std::size_t i = 0; i < kPiece;) {
-    std::size_t end = i + 1;
-    while (end < kPiece && sorted[end] == sorted[i]) ++end;
-    values_.add_run(key_of(unordered<T>(sorted[i])), end - i);
-    i = end;
+void NumberTally<T>::count_values(const T* values, std::size_t count) {
+  std::size_t i = 0;
+  if (values_.is_exact()) {
+    while (i < count && values_.add_exactly(key_of(values[i]))) ++i;
+    if (i == count) return;
+    start_sketches();
   }
-  if (thinned_quantiles_ == nullptr) thinned_quantiles_ = std::make_unique<Sketch>(quantiles_->get_k());
-  // The bits of any value serve as random numbers, and are the same every time.
-  for (std::size_t i = mix64(key_of(values[0]) + finite_) % kThinned; i < kPiece; i += kThinned) {
-    thinned_quantiles_->update(unordered<T>(sorted[i]));
+  if (i == 0 && count == kPiece) {
+    std::uint64_t keys[kPiece];
+    for (; i < kPiece; ++i) keys[i] = key_of(values[i]);
+    values_.add_to_sketches(keys);
+    quantiles_->add_piece(values);
+  }
+  for (; i < count; ++i) {
+    values_.add_to_sketches(key_of(values[i]));
+    quantiles_->add(values[i]);
   }
 }
 
 template <typename T>
-void NumberTally<T>::start_quantiles(const std::vector<KeyCount>& entries) {
-  if (quantiles_ == nullptr) {
-    quantiles_ = std::make_unique<Sketch>(is_small_ ? kFewQuantileItems : kQuantileItems);
+void NumberTally<T>::start_sketches() {
+  quantiles_ = std::make_unique<QuantileTally<T>>(room_);
+  for (const KeyCount& entry : values_.start_sketches()) quantiles_->add(value_of<T>(entry.key), entry.count);
+}
+
+template <typename T>
+void NumberTally<T>::add_counted(const KeyCount& entry) {
+  if (values_.is_exact()) {
+    if (values_.add_exactly(entry.key, entry.count)) return;
+    start_sketches();
   }
-  for (const KeyCount& entry : entries) {
-    const T value = value_of<T>(entry.key);
-    for (std::uint64_t i = 0; i < entry.count; ++i) quantiles_->update(value);
-  }
+  values_.add_to_sketches(entry.key, entry.count);
+  quantiles_->add(value_of<T>(entry.key), entry.count);
 }
 
 template <typename T>
@@ -383,15 +375,13 @@ void NumberTally<T>::merge(NumberTally&& later) {
   sum_rest_ += later.sum_rest_;
   exact_sum_ += later.exact_sum_;
 
-  const auto start = [this](const std::vector<KeyCount>& entries) { start_quantiles(entries); };
-  values_.merge(later.values_, start, [this](const KeyCount& entry) { start_quantiles({entry}); });
-  if (later.quantiles_ != nullptr) quantiles_->merge(std::move(*later.quantiles_));
-  if (later.thinned_quantiles_ == nullptr) return;
-  if (thinned_quantiles_ == nullptr) {
-    thinned_quantiles_ = std::move(later.thinned_quantiles_);
-  } else {
-    thinned_quantiles_->merge(std::move(*later.thinned_quantiles_));
+  if (later.values_.is_exact()) {
+    for (const KeyCount& entry : later.values_.exact_entries()) add_counted(entry);
+    return;
   }
+  if (values_.is_exact()) start_sketches();
+  values_.merge_sketches(later.values_);
+  quantiles_->merge(std::move(*later.quantiles_));
 }
 
 template <typename T>
@@ -399,21 +389,10 @@ template <typename Archive>
 void NumberTally<T>::transfer(Archive& archive) {
   archive(count_, nan_, positive_infinity_, negative_infinity_, finite_, min_, max_, zeros_, negatives_, is_integral_,
           sum_, sum_rest_, exact_sum_, origin_, mean_, squares_, values_);
-  const auto sketch = [&](std::unique_ptr<Sketch>* held) {
-    bool is_there = *held != nullptr;
-    archive(is_there);
-    if (!is_there || archive.has_failed()) return std::uint64_t{0};
-    if constexpr (Archive::kReads) {
-      *held = std::make_unique<Sketch>(is_small_ ? kFewQuantileItems : kQuantileItems);
-    }
-    transfer_quantiles(archive, **held);
-    return (*held)->get_n();
-  };
-  std::uint64_t values = sketch(&quantiles_);
-  values += kThinned * sketch(&thinned_quantiles_);
+  archive.optional(quantiles_, [&] { return std::make_unique<QuantileTally<T>>(room_); });
   if constexpr (Archive::kReads) {
-    archive.require(count_ <= archive.most_values && (quantiles_ != nullptr) == !values_.is_exact() &&
-                    (thinned_quantiles_ == nullptr || quantiles_ != nullptr));
+    archive.require(count_ <= archive.most_values && (quantiles_ != nullptr) == !values_.is_exact());
+    std::uint64_t values = quantiles_ != nullptr ? quantiles_->count() : 0;
     const auto is_sound = [](T value) { return !std::is_floating_point_v<T> || is_finite(value); };
     for (const KeyCount& entry : values_.exact_entries()) {
       archive.require(entry.count <= archive.most_values && is_sound(value_of<T>(entry.key)));
@@ -454,27 +433,16 @@ NumberSummary NumberTally<T>::summary() const {
 
 template <typename T>
 void NumberTally<T>::fill_quantiles(NumberSummary* summary) const {
-  // All values with their weights, in order: the table's, or those that the sketch kept.
+  // All values with their weights, in order: those that were counted, or those that the sketches kept.
   std::vector<std::pair<T, std::uint64_t>> values;
   if (quantiles_ == nullptr) {
     for (const KeyCount& entry : values_.exact_entries()) values.emplace_back(value_of<T>(entry.key), entry.count);
+    std::sort(values.begin(), values.end());
   } else {
-    // Not by the sketch's own iterator: that of this version takes all weights for 1 where the lowest level is empty.
-    for (const auto& [value, weight] : quantiles_->get_sorted_view(false)) values.emplace_back(value, weight);
-    summary->quantiles_are_exact = thinned_quantiles_ == nullptr && !quantiles_->is_estimation_mode();
-    if (!summary->quantiles_are_exact) summary->rank_error = quantiles_->get_normalized_rank_error(false);
-    if (thinned_quantiles_ != nullptr) {
-      for (const auto& [value, weight] : thinned_quantiles_->get_sorted_view(false)) {
-        values.emplace_back(value, weight * kThinned);
-      }
-      summary->rank_error = std::max(summary->rank_error, thinned_quantiles_->get_normalized_rank_error(false));
-      // What thinning adds: each piece errs by up to kThinned ranks, evenly spread and by chance.
-      const double pieces = static_cast<double>(thinned_quantiles_->get_n()) * kThinned / kPiece;
-      constexpr double kDeviations = 2.6;  // 99 %
-      summary->rank_error += kDeviations * kThinned / std::sqrt(12 * pieces) / kPiece;
-    }
+    values = quantiles_->sorted();
+    summary->quantiles_are_exact = quantiles_->is_exact();
+    summary->rank_error = quantiles_->rank_error();
   }
-  std::sort(values.begin(), values.end());
 
   // The smallest value that at least so large a share does not exceed.
   std::uint64_t passed = 0;

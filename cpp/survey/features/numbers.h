@@ -5,20 +5,18 @@
 // that of Welford in the form for pieces (Chan, Golub and LeVeque), so that millions of values around a large mean lose
 // nothing.
 //
-// Quantiles are exact as long as there are few different values (values.h), and come from a KLL sketch beyond. A full
-// piece is then sorted, and only every eighth of its values, starting with a random one, goes into the sketch. The
-// sketch's own first three levels would do the same, several times slower. It changes ranks by a few in 512.
+// Quantiles are exact as long as all values are counted (values.h), and come from sketches beyond (quantiles.h).
 #pragma once
 
 #include <cstdint>
-#include <kll_sketch.hpp>
 #include <memory>
 #include <type_traits>
 #include <vector>
 
 #include "survey/facts/places.h"
 #include "survey/facts/summary.h"
-#include "survey/features/values.h"
+#include "survey/sketches/quantiles.h"
+#include "survey/sketches/values.h"
 
 namespace recordsmith::survey {
 
@@ -31,7 +29,7 @@ using SumOf = std::conditional_t<std::is_same_v<T, double>, long double, double>
 template <typename T>
 class NumberTally {
  public:
-  explicit NumberTally(bool is_small) : is_small_(is_small), values_(is_small) {}
+  explicit NumberTally(Room room) : room_(room), values_(room) {}
 
   // `values` need not be aligned. Records with a NaN or an infinity are added to `not_finite`.
   void add(const void* values, std::size_t count, const RecordName& record, Places* not_finite);
@@ -47,20 +45,15 @@ class NumberTally {
   void transfer(Archive& archive);
 
  private:
-  static constexpr std::size_t kPiece = 512;
-  static constexpr std::size_t kThinned = 8;
-
-  using Sketch = datasketches::kll_sketch<T>;
-
   void take(const T* values, std::size_t count);
   void take_finite(const T* values, std::size_t count);
   void add_moments(std::uint64_t count, SumOf<T> mean, SumOf<T> squares);
-  void add_single(T value);
-  void add_piece(const T* values);
-  void start_quantiles(const std::vector<KeyCount>& entries);
+  void count_values(const T* values, std::size_t count);
+  void add_counted(const KeyCount& entry);
+  void start_sketches();
   void fill_quantiles(NumberSummary* summary) const;
 
-  bool is_small_;
+  Room room_;
   std::vector<T> pending_;
 
   std::uint64_t count_ = 0;
@@ -85,9 +78,7 @@ class NumberTally {
   SumOf<T> squares_ = 0;  // the sum of squared distances from the mean
 
   ValueTally values_;
-  // Once the values are too many: those of single values, and those that stand for kThinned each.
-  std::unique_ptr<Sketch> quantiles_;
-  std::unique_ptr<Sketch> thinned_quantiles_;
+  std::unique_ptr<QuantileTally<T>> quantiles_;  // once values_ is not exact
 };
 
 extern template class NumberTally<float>;

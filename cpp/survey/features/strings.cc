@@ -139,7 +139,12 @@ std::optional<ImageFormat> StringTally::add(const std::uint8_t* data, std::size_
     control_ += text.has_control ? 1 : 0;
   }
   const std::uint64_t key = XXH3_64bits(data, size);
-  values_.add(key, [](const std::vector<KeyCount>&) {});
+  if (!values_.is_exact()) {
+    values_.add_to_sketches(key);
+  } else if (!values_.add_exactly(key)) {
+    values_.start_sketches();
+    values_.add_to_sketches(key);
+  }
   if (size <= kLongestKept) keep_text(key, data, size);
   return header.has_value() ? std::optional(header->format) : std::nullopt;
 }
@@ -165,7 +170,16 @@ void StringTally::merge(const StringTally& later) {
   leading_space_ += later.leading_space_;
   trailing_space_ += later.trailing_space_;
   control_ += later.control_;
-  values_.merge(later.values_, [](const std::vector<KeyCount>&) {}, [](const KeyCount&) {});
+  if (later.values_.is_exact()) {
+    for (const KeyCount& entry : later.values_.exact_entries()) {
+      if (values_.is_exact() && values_.add_exactly(entry.key, entry.count)) continue;
+      if (values_.is_exact()) values_.start_sketches();
+      values_.add_to_sketches(entry.key, entry.count);
+    }
+  } else {
+    if (values_.is_exact()) values_.start_sketches();
+    values_.merge_sketches(later.values_);
+  }
   for (const auto& [key, text] : later.texts_) texts_.try_emplace(key, text);
   forget_rare_texts();
   images_.merge(later.images_);

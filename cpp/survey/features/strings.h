@@ -11,7 +11,7 @@
 #include "images/image_header.h"
 #include "survey/facts/places.h"
 #include "survey/facts/summary.h"
-#include "survey/features/values.h"
+#include "survey/sketches/values.h"
 
 namespace recordsmith::survey {
 
@@ -66,7 +66,7 @@ class ImageTally {
 
 class StringTally {
  public:
-  explicit StringTally(bool is_small) : values_(is_small) {}
+  explicit StringTally(Room room) : values_(room) {}
 
   // Returns the format if it is an image.
   std::optional<ImageFormat> add(const std::uint8_t* data, std::size_t size, const ImageName& name, std::uint32_t file);

@@ -4,9 +4,13 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstdlib>
+#include <numeric>
+#include <span>
 #include <tuple>
+#include <utility>
 
 namespace recordsmith::survey {
 namespace {
@@ -15,6 +19,31 @@ constexpr std::size_t kMostGroups = 20;
 
 bool comes_first(const RecordDigest& left, const RecordDigest& right) {
   return std::tie(left.content, left.unit, left.number) < std::tie(right.content, right.unit, right.number);
+}
+
+// Sorts in place, by eight bits of the content after the other: digests are spread evenly, so a few are left of which
+// these bits are equal.
+void sort_digests(std::span<RecordDigest> digests, int shift = 56) {
+  constexpr std::size_t kFew = 64;
+  constexpr std::size_t kBuckets = 256;
+  if (digests.size() < kFew || shift < 0) {
+    std::sort(digests.begin(), digests.end(), comes_first);
+    return;
+  }
+  const auto bucket_of = [&](const RecordDigest& digest) {
+    return static_cast<std::size_t>(digest.content >> shift) % kBuckets;
+  };
+  std::array<std::size_t, kBuckets + 1> ends{};
+  for (const RecordDigest& digest : digests) ++ends[bucket_of(digest) + 1];
+  std::partial_sum(ends.begin(), ends.end(), ends.begin());
+  std::array<std::size_t, kBuckets + 1> next = ends;
+  for (std::size_t bucket = 0; bucket < kBuckets; ++bucket) {
+    while (next[bucket] < ends[bucket + 1]) {
+      RecordDigest& digest = digests[next[bucket]];
+      std::swap(digest, digests[next[bucket_of(digest)]++]);
+    }
+    sort_digests(digests.subspan(ends[bucket], ends[bucket + 1] - ends[bucket]), shift - 8);
+  }
 }
 
 bool is_larger(const DuplicateGroup& left, const DuplicateGroup& right) {
@@ -154,7 +183,7 @@ Status DigestStore::write_run() {
     if (file_ < 0) return system_failure("make", errno);
     unlink(name.c_str());
   }
-  std::sort(held_.begin(), held_.end(), comes_first);
+  sort_digests(held_);
   const auto* from = reinterpret_cast<const char*>(held_.data());
   std::size_t left = held_.size() * sizeof(RecordDigest);
   auto offset = static_cast<off_t>(written_ * sizeof(RecordDigest));
@@ -186,7 +215,7 @@ Status DigestStore::find_contradictions(const std::vector<std::uint32_t>& split_
 
 Status DigestStore::find_groups(GroupTally* tally) {
   if (runs_.empty()) {
-    std::sort(held_.begin(), held_.end(), comes_first);
+    sort_digests(held_);
     for (const RecordDigest& entry : held_) tally->add(entry);
     tally->finish();
     return Status::ok();

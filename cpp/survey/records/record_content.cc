@@ -1,5 +1,6 @@
 #include "survey/records/record_content.h"
 
+#include <bit>
 #include <cstring>
 
 #include "examples/varint_run.h"
@@ -64,7 +65,8 @@ bool read_int64s(Span body, RecordContent* content, FeatureValues* values) {
     }
     values->count = wire::count_varints(packed.begin, packed.end);
     content->int64s.resize(values->start + values->count);
-    return wire::decode_varints(packed.begin, packed.end, content->int64s.data() + values->start);
+    return wire::decode_varints(packed.begin, packed.end, content->int64s.data() + values->start, values->count) ==
+           values->count;
   }
   constexpr std::uint8_t kOne = tag_of(1, wire::kVarint);
   for (; at < body.end; ++values->count) {
@@ -108,22 +110,81 @@ bool read_feature(Span body, RecordContent* content, FeatureValues* values) {
   }
 }
 
-// A map of which each entry is a key and a value; use(key, value, stored_bytes) says whether it could.
-template <typename Use>
-bool read_entries(Span body, Use use) {
-  for (Bytes at = body.begin; at < body.end;) {
-    Bytes const begin = at;
-    Span entry{};
-    Span key{};
-    Span value{};
-    if (!take_field(&at, body.end, kFirstField, &entry)) return false;
-    Bytes inside = entry.begin;
-    if (!take_field(&inside, entry.end, kFirstField, &key) || !take_field(&inside, entry.end, kSecondField, &value) ||
-        inside != entry.end || !use(key.text(), value, static_cast<std::uint64_t>(at - begin))) {
-      return false;
-    }
+template <typename Number>
+Number load(const void* at) {
+  Number number;
+  std::memcpy(&number, at, sizeof number);
+  return number;
+}
+
+// memcmp, without a call for keys as most are.
+bool are_equal(Bytes one, const char* other, std::size_t size) {
+  const auto ends_equal = [&]<typename Number>(Number) {
+    const std::size_t last = size - sizeof(Number);
+    return load<Number>(one) == load<Number>(other) && load<Number>(one + last) == load<Number>(other + last);
+  };
+  if (size > 16) return std::memcmp(one, other, size) == 0;
+  if (size >= 8) return ends_equal(std::uint64_t{});
+  if (size >= 4) return ends_equal(std::uint32_t{});
+  if (size >= 2) return ends_equal(std::uint16_t{});
+  return size == 0 || *one == static_cast<std::uint8_t>(*other);
+}
+
+// A map entry of this key with one value, as most are: then all sizes take one byte, and follow from that of the value.
+// False, and nothing done, if it is another one.
+bool read_single_value(Bytes* at, Bytes end, std::string_view key, RecordContent* content) {
+  static_assert(std::endian::native == std::endian::little);
+  constexpr std::size_t kLongest = 100;
+  Bytes const entry = *at;
+  if (key.size() > kLongest || static_cast<std::size_t>(end - entry) < key.size() + 10) return false;
+  Bytes const feature = entry + 4 + key.size();
+  Bytes const value = feature + 6;
+  const std::uint8_t tag = feature[2];
+  const std::size_t size = feature[5];
+  const std::size_t inside = key.size() + size + 8;
+  // The entry's tag and size, the key's; the feature's, its list's, and the tag of the value.
+  const std::size_t head = kFirstField | inside << 8 | kFirstField << 16 | key.size() << 24;
+  const std::size_t body = kSecondField | (size + 4) << 8 | std::size_t{tag} << 16 | (size + 2) << 24;
+  if (inside >= 0x80 || load<std::uint32_t>(entry) != head || load<std::uint32_t>(feature) != body ||
+      feature[4] != kFirstField || static_cast<std::size_t>(end - value) < size ||
+      !are_equal(entry + 4, key.data(), key.size())) {
+    return false;
   }
+  std::uint64_t number = 0;
+  if (tag == tag_of(2, kDelimited) && size != sizeof(float)) return false;
+  if (tag == tag_of(3, kDelimited) && wire::read_varint(value, value + size, &number) != value + size) return false;
+  if (tag != tag_of(1, kDelimited) && tag != tag_of(2, kDelimited) && tag != tag_of(3, kDelimited)) return false;
+  FeatureItem& item = content->features.emplace_back();
+  item.key = key;
+  item.stored_bytes = inside + 2;
+  item.values.count = 1;
+  if (tag == tag_of(1, kDelimited)) {
+    item.values.kind = Kind::kBytes;
+    item.values.start = content->strings.size();
+    content->strings.push_back({value, size});
+  } else if (tag == tag_of(2, kDelimited)) {
+    item.values.kind = Kind::kFloat;
+    item.values.packed_floats = value;
+  } else {
+    item.values.kind = Kind::kInt64;
+    item.values.start = content->int64s.size();
+    content->int64s.push_back(static_cast<std::int64_t>(number));
+  }
+  *at = value + size;
   return true;
+}
+
+// An entry of a map that is a key and a value; use(key, value, stored_bytes) says whether it could.
+template <typename Use>
+bool read_entry(Bytes* at, Bytes end, Use use) {
+  Bytes const begin = *at;
+  Span entry{};
+  Span key{};
+  Span value{};
+  if (!take_field(at, end, kFirstField, &entry)) return false;
+  Bytes inside = entry.begin;
+  return take_field(&inside, entry.end, kFirstField, &key) && take_field(&inside, entry.end, kSecondField, &value) &&
+         inside == entry.end && use(key.text(), value, static_cast<std::uint64_t>(*at - begin));
 }
 
 bool read_steps(Span body, RecordContent* content, ListItem* list) {
@@ -202,23 +263,34 @@ void RecordContent::clear() {
   empty(&strings);
 }
 
-bool read_plain_record(const std::uint8_t* data, std::size_t size, RecordContent* content) {
+bool read_plain_record(const std::uint8_t* data, std::size_t size, std::span<const std::string_view> likely_keys,
+                       RecordContent* content) {
   content->clear();
   Bytes at = data;
   Bytes const end = data + size;
   Span map{};
   if (!take_field(&at, end, kFirstField, &map) || map.begin == map.end) return false;
-  const bool has_features = read_entries(map, [&](std::string_view key, Span value, std::uint64_t stored) {
-    content->features.push_back({key, {}, stored});
-    return read_feature(value, content, &content->features.back().values);
-  });
-  if (!has_features) return false;
+  content->entries = map.begin;
+  std::vector<FeatureItem>& features = content->features;
+  for (Bytes entry = map.begin; entry < map.end;) {
+    const std::string_view likely = features.size() < likely_keys.size() ? likely_keys[features.size()] : "";
+    if (read_single_value(&entry, map.end, likely, content)) continue;
+    const bool is_read = read_entry(&entry, map.end, [&](std::string_view key, Span value, std::uint64_t stored) {
+      features.push_back({key == likely ? likely : key, {}, stored});
+      return read_feature(value, content, &features.back().values);
+    });
+    if (!is_read) return false;
+  }
   if (at == end) return true;
   if (!take_field(&at, end, kSecondField, &map) || at != end) return false;
-  return read_entries(map, [&](std::string_view key, Span value, std::uint64_t stored) {
-    content->lists.push_back({key, 0, 0, stored});
-    return read_steps(value, content, &content->lists.back());
-  });
+  for (Bytes entry = map.begin; entry < map.end;) {
+    const bool is_read = read_entry(&entry, map.end, [&](std::string_view key, Span value, std::uint64_t stored) {
+      content->lists.push_back({key, 0, 0, stored});
+      return read_steps(value, content, &content->lists.back());
+    });
+    if (!is_read) return false;
+  }
+  return true;
 }
 
 PayloadKind read_any_record(const std::uint8_t* data, std::size_t size, RecordContent* content,

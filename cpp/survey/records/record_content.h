@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -46,6 +47,7 @@ struct ListItem {
 // Points into the payload. Reused for many records, so that its memory is allocated once.
 struct RecordContent {
   std::vector<FeatureItem> features;
+  const std::uint8_t* entries = nullptr;  // of a plain record: where that of the first feature begins, then the others
   std::vector<ListItem> lists;
   std::vector<FeatureValues> steps;
   std::vector<float> floats;
@@ -60,8 +62,10 @@ struct RecordContent {
 };
 
 // False if the record is written in another way, or is not an Example; `content` must not be used then. Keys may be any
-// bytes, and may occur twice: a caller that notices this uses read_any_record.
-bool read_plain_record(const std::uint8_t* data, std::size_t size, RecordContent* content);
+// bytes, and may occur twice: a caller that notices this uses read_any_record. `likely_keys` are those of the features
+// of the record before, in order: where a key is there again, the item's own key is a view of the same memory.
+bool read_plain_record(const std::uint8_t* data, std::size_t size, std::span<const std::string_view> likely_keys,
+                       RecordContent* content);
 
 // Returns what the payload is. `content` holds its features if that is an Example or a SequenceExample.
 PayloadKind read_any_record(const std::uint8_t* data, std::size_t size, RecordContent* content,

@@ -59,12 +59,18 @@ TEST(runs_of_varints_agree_with_one_at_a_time) {
     content.shrink_to_fit();
     const wire::Bytes end = content.data() + content.size();
     CHECK_EQUAL(wire::count_varints(content.data(), end), count);
-    std::vector<std::int64_t> decoded(count);
-    CHECK(wire::decode_varints(content.data(), end, decoded.data()));
-    CHECK(decoded == expected);
-    if (!content.empty() && content.back() != 0) {
-      content.back() |= 0x80;
-      CHECK(!wire::decode_varints(content.data(), end, decoded.data()));
+    for (const auto decode : {&wire::decode_varints, &wire::decode_varints_portable}) {
+      std::vector<std::int64_t> decoded(count + 1, -1);
+      CHECK_EQUAL(decode(content.data(), end, decoded.data(), count), count);
+      CHECK_EQUAL(decoded.back(), -1);  // nothing is written beyond the room
+      decoded.pop_back();
+      CHECK(decoded == expected);
+      if (count > 0) CHECK_EQUAL(decode(content.data(), end, decoded.data(), count - 1), wire::kNotVarints);
+      if (!content.empty() && content.back() != 0) {
+        content.back() |= 0x80;
+        CHECK_EQUAL(decode(content.data(), end, decoded.data(), count), wire::kNotVarints);
+        content.back() &= 0x7f;
+      }
     }
   }
 }

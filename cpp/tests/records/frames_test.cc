@@ -26,8 +26,9 @@ TEST(some_records_are_appended) {
   const Frames frames{bytes, offsets};
   CHECK_EQUAL(std::string_view(reinterpret_cast<const char*>(frames.payload(2).data()), 5), "three");
   const std::unique_ptr<RecordSink> sink = RecordSink::in_memory();
-  CHECK_OK(append_every(frames, 0, 2, sink.get()));
   bool sound = false;
+  CHECK_OK(append_every(frames, 0, 2, sink.get(), &sound));
+  CHECK(sound);
   CHECK_OK(append_chosen(frames, std::vector<std::int64_t>{2, 0, 1}, sink.get(), &sound));
   CHECK(sound);
   std::vector<std::uint64_t> ends;
@@ -44,6 +45,9 @@ TEST(damaged_frames_are_not_appended) {
   bool sound = true;
   CHECK_OK(append_chosen({bytes, offsets}, std::vector<std::int64_t>{0}, sink.get(), &sound));
   CHECK(!sound);
+  CHECK_OK(append_every({bytes, offsets}, 0, 1, sink.get(), &sound));
+  CHECK(!sound);
+  CHECK_EQUAL(sink->records(), 0u);
 }
 
 }  // namespace

@@ -115,6 +115,41 @@ TEST(a_failing_write_is_an_error_that_stays) {
   CHECK(!status.is_ok());
 }
 
+// Large frames are written without a copy: an observer still gets every byte, in order.
+TEST(an_observer_gets_the_bytes_of_the_file) {
+  for (const Compression compression : {Compression::kNone, Compression::kGzip, Compression::kZlib}) {
+    const TemporaryFolder folder;
+    std::unique_ptr<RecordSink> sink;
+    CHECK_OK(RecordSink::create(folder.file("made"), compression, 1, &sink, 2));
+    Content observed;
+    sink->observe([&](std::span<const std::uint8_t> bytes) {
+      observed.insert(observed.end(), bytes.begin(), bytes.end());
+      return Status::ok();
+    });
+    const std::string large(3 << 20, 'x');
+    const Content frames = framed({"one", large, "three"});
+    bool sound = false;
+    CHECK_OK(sink->append(bytes_of("zero"), 4));
+    CHECK_OK(sink->append_frames(frames.data(), frames.size(), &sound));
+    CHECK(sound);
+    CHECK_OK(sink->close(false));
+    CHECK_EQUAL(sink->records(), 4u);
+    CHECK(observed == folder.read("made"));
+    if (compression == Compression::kNone) CHECK(observed == framed({"zero", "one", large, "three"}));
+  }
+}
+
+TEST(an_observer_that_fails_ends_the_file) {
+  const TemporaryFolder folder;
+  std::unique_ptr<RecordSink> sink;
+  CHECK_OK(RecordSink::create(folder.file("made"), Compression::kNone, 0, &sink));
+  sink->observe([](std::span<const std::uint8_t>) { return Status::of(Code::kForeign, "no"); });
+  CHECK_OK(sink->append(bytes_of("one"), 3));
+  CHECK(!sink->flush().is_ok());
+  CHECK(!sink->close(true).is_ok());
+  CHECK(folder.read("made").empty());
+}
+
 // Whoever finds the file before it has its name must see that it is not abandoned.
 TEST(a_closed_file_stays_locked_while_its_sink_exists) {
   const TemporaryFolder folder;

@@ -252,7 +252,7 @@ TEST(moments_and_quantiles_are_right_for_many_values) {
   std::mt19937 random(3);
   std::vector<float> values;
   for (int i = 0; i < kRecords; ++i) {
-    const float value = 1000 + static_cast<float>(random() % 1'000'000) / 1e6F;
+    const float value = 1000 + static_cast<float>(random() % 1'000'000) / 1e3F;
     values.push_back(value);
     sum += static_cast<double>(value);
     append_record(example({entry("x", float_list({value}))}), &file);

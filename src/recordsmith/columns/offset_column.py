@@ -9,6 +9,7 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
+from recordsmith import _core
 from recordsmith.columns.any_column import concatenate, concatenated_presence
 from recordsmith.columns.notebook_view import NotebookView
 
@@ -155,12 +156,20 @@ class OffsetColumn(NotebookView, ABC):
 
 
 def _cut(flat: Sequence[Any], starts: Int64s, stops: Int64s, offsets: Int64s) -> list[Any]:
-    if offsets[-1] > 64 * len(starts) and all(isinstance(values, np.ndarray) for values in flat):
-        # Long rows (images): copying each whole is faster than listing the position of every value.
-        edges = list(zip(starts.tolist(), stops.tolist(), strict=True))
-        return [np.concatenate([values[start:stop] for start, stop in edges]) for values in flat]
+    if all(_is_plain_memory(values) for values in flat):
+        return [_gathered(values, starts, stops) for values in flat]
     where = np.repeat(starts - offsets[:-1], stops - starts) + np.arange(offsets[-1])
     return [values[where] for values in flat]
+
+
+def _is_plain_memory(values: Any) -> bool:
+    return type(values) is np.ndarray and values.flags.c_contiguous and not values.dtype.hasobject and values.size > 0
+
+
+def _gathered(values: Array, starts: Int64s, stops: Int64s) -> Array:
+    item = values.dtype.itemsize * (values.size // len(values))
+    rows = _core.gather_rows(values.reshape(-1).view(np.uint8), starts, stops, item)
+    return rows.view(values.dtype).reshape(-1, *values.shape[1:])
 
 
 def checked_offsets(offsets: npt.ArrayLike, limit: int) -> Int64s:

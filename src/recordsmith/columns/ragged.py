@@ -132,7 +132,7 @@ class Ragged(OffsetColumn):
 
     def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> Array:  # noqa: FBT001 - numpy's protocol
         if dtype is not None and np.dtype(dtype) != np.dtype(object):
-            raise ValueError("a Ragged is no rectangle: use .to_padded(), or .values with .offsets")
+            raise ValueError("the rows of a Ragged have different lengths: use .to_padded(), or .values with .offsets")
         if copy is False:
             raise ValueError("a Ragged becomes an array only by copying; use .values with .offsets")
         rows = np.empty(len(self), object)

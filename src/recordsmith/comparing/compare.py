@@ -70,15 +70,16 @@ def compare(  # noqa: PLR0913 - each is a choice of its own, and all but the pat
     >>> [(finding.code, finding.name, finding.evidence["distance"] > 0.9) for finding in report.findings]
     [('C008', 'changed-distribution', True)]
     """
-    if second is None and (splits[0] is None or splits[1] is None or splits[0] == splits[1]):
+    of_one = second is None or _texts(first) == _texts(second)
+    if of_one and (None in splits or splits[0] == splits[1]):
         raise RecordsmithError(
             "There is nothing to compare the dataset with.",
+            found="the same dataset, or the same split, twice" if second is not None else None,
             expected="a second dataset, or two splits of one",
             advice='Give another path, or splits=("train", "test").',
         )
     judge = Judge(RULES, configuration, select=select, ignore=ignore, fail_on=fail_on, baseline=baseline)
     paths = (first, first if second is None else second)
-    of_one = second is None or _texts(first) == _texts(second)
     names = _names(paths, splits)
     if fingerprints and not of_one and schema is None and splits[0] == splits[1]:
         same = same_records(paths, names, splits[0])
@@ -183,7 +184,8 @@ def _described(feature: FeatureFacts | None) -> str | None:
         return f"{feature.images.format} image"
     if feature.numbers is not None and feature.numbers.min is not None and feature.numbers.max is not None:
         return f"{kind}, {number_text(feature.numbers.min)} to {number_text(feature.numbers.max)}"
-    return f"{kind}, {feature.distinct:,} different" if feature.distinct else kind
+    about = "" if feature.distinct_exact else "about "
+    return f"{kind}, {about}{feature.distinct:,} different" if feature.distinct else kind
 
 
 def _histograms(pair: Comparison) -> Iterator[HistogramSection]:

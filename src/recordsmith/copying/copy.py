@@ -93,7 +93,7 @@ def copy(  # noqa: PLR0913 - each is a setting of its own, and all but two have 
         from_split: copy only this split of the input.
         where: copy only records that meet a condition, such as "label == 'cat' and len(tokens) > 10".
         records: copy only the records with these numbers, counted from 0 over all files as `rs.open(paths)` counts
-            them, or those in a file with one number a line, such as the viewer writes. They stay in the order of the
+            them, or those in a file with one number per line, such as the viewer writes. They stay in the order of the
             input.
         dedupe: leave out records that repeat an earlier record byte for byte.
         sample: copy a random sample: a share of each split such as 0.1, or a number of records such as 500.
@@ -166,9 +166,7 @@ def copy(  # noqa: PLR0913 - each is a setting of its own, and all but two have 
         check_name(name)
     divided = None if split is None else parse_splits(split)
     if divided is None and (stratify or group is not None):
-        raise RecordsmithError(
-            "stratify and group are about how records are divided.", advice="Say how: split='train=0.8,test=0.2'."
-        )
+        raise RecordsmithError("stratify and group need split.", advice="Add for example split='train=0.8,test=0.2'.")
     inputs = find_inputs(paths, split=from_split, keep_splits=divided is None and not single and not merge_splits)
     if not merge_splits and divided is not None and len(inputs.found_splits) > 1:
         raise RecordsmithError(
@@ -289,7 +287,7 @@ def _compression(given: str | None, inputs: CopyInputs, file: str | None) -> str
             asked = writing_compression(given)
             if ending and asked != _FILES[ending]:
                 raise RecordsmithError(
-                    "The name of the file and its compression disagree.",
+                    "The file name does not match the compression.",
                     path=file,
                     found=f"compression {asked}",
                     expected=_FILES[ending],
@@ -343,7 +341,7 @@ def _check(
             expected="a share such as 0.1, or a number such as 500",
         )
     if take is not None and (isinstance(take, bool) or not isinstance(take, int) or take < 1):
-        raise RecordsmithError("take must be a whole number of records, at least 1.", found=repr(take))
+        raise RecordsmithError("take must be a number of records, an integer of at least 1.", found=repr(take))
     check_on_error(on_error)
     check_seed(seed)
     if shards is not None:
@@ -364,7 +362,7 @@ def _check_single(out: str, *, split: object, shards: int | None, infer_schema: 
     ):
         if given:
             raise RecordsmithError(
-                f"One file cannot have what {option} asks for.",
+                f"{option} cannot be used when the output is a single file.",
                 path=out,
                 advice="Give a folder: a name that does not end like a TFRecord file's.",
             )

@@ -171,7 +171,7 @@ def _texts_beside(layout: DatasetLayout, manifest: Manifest) -> tuple[dict[str, 
             except UnicodeDecodeError:
                 text = None
             if text is None:
-                left_out.append(f"{name!r} is left out: it is no text of up to {bytes_text(_LONGEST_TEXT)}.")
+                left_out.append(f"{name!r} is left out: it is not a text file of at most {bytes_text(_LONGEST_TEXT)}.")
             else:
                 texts[name] = TextFile(text, carried_mode(file))
     return texts, tuple(left_out)

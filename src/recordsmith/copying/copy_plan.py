@@ -166,7 +166,7 @@ def _written(
     names = [renamed.get(name, name) for name in kept]
     for name in names:
         if names.count(name) > 1:
-            raise SchemaError(f"Two features would be called {name!r}.", advice="Leave one out, or rename it too.")
+            raise SchemaError(f"Two features would have the name {name!r}.", advice="Leave one out, or rename it too.")
     plain = Schema({renamed.get(name, name): feature for name, feature in kept.items()})
     if changes.schema is None:
         return plain, kept, renamed
@@ -264,5 +264,5 @@ def _images(
         try:
             found[name] = Preparation(size=size, channels=channels, encoding=wanted.encoding, orient=False)
         except ValueError as error:
-            raise RecordsmithError(f"The images cannot become this: {error}.", feature=name, found=wanted) from None
+            raise RecordsmithError(f"The images cannot be converted: {error}.", feature=name, found=wanted) from None
     return found

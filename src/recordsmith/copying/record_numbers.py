@@ -98,14 +98,14 @@ def _given(numbers: Any) -> Int64s:
     array = np.asarray(numbers if isinstance(numbers, np.ndarray) else list(numbers))
     if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
         raise RecordsmithError(
-            "records must be record numbers, or the path of a file with one number a line.",
+            "records must be record numbers, or the path of a file with one number per line.",
             found=f"values of type {array.dtype}" if array.ndim == 1 else f"an array of shape {array.shape}",
         )
     return array.astype(np.int64)
 
 
 def _read(path: str) -> Int64s:
-    """Read a file with one number a line."""
+    """Read a file with one number per line."""
     parts = [np.empty(0, np.int64)]
     line, rest = 1, b""
     with open(path, "rb") as file:
@@ -132,6 +132,6 @@ def _numbers(lines: bytes, path: str, first: int) -> Int64s:
             f"Line {number:,} is not a record number.",
             path=path,
             found=repr(text[:40].decode(errors="backslashreplace")),
-            expected="one number a line, such as 17",
+            expected="one number per line, such as 17",
         )
     return np.array(lines.split(), np.bytes_).astype(np.int64)

@@ -48,7 +48,7 @@ def payload_decoder(
     """Return the decoder that was asked for; None for Examples."""
     if (descriptor is None) != (message is None):
         raise PipelineError(
-            "A descriptor and a message belong together.",
+            "descriptor and message must be given together.",
             found=f"descriptor={descriptor!r}, message={message!r}",
             advice="Give the file of `protoc --descriptor_set_out`, and the full name of the type in it.",
         )

@@ -358,6 +358,8 @@ class StoredDataset:
             if plain is not None:
                 return plain
         asked = np.asarray(keys)
+        if asked.dtype == np.int64 and asked.ndim == 1 and asked.size and 0 <= asked.min() <= asked.max() < len(rows):
+            return asked if rows.start == 0 and rows.step == 1 else rows.start + asked * rows.step
         if asked.dtype.kind == "O" and all(isinstance(key, int) for key in asked.flat):
             asked = np.clip(asked, -(2**62), 2**62).astype(np.int64)  # far outside in any case
         if asked.size and asked.dtype.kind not in "iu":

@@ -163,7 +163,7 @@ def export(  # noqa: PLR0913 - each is a setting of its own, and all but two hav
     """
     place, out = out, staged_path(os.fsdecode(out), staging)
     if on_error not in ("stop", "skip"):
-        raise RecordsmithError("on_error is 'stop' or 'skip'.", found=repr(on_error))
+        raise RecordsmithError("on_error must be 'stop' or 'skip'.", found=repr(on_error))
     if to == "lerobot":
         other = {"where": where, "features": features, "drop": drop, "shard_size": shard_size, "staging": staging}
         other |= {"engine": engine if engine != "local" else None, "extension_types": extension_types}
@@ -418,7 +418,7 @@ def _kind(out: str, asked: str | None) -> tuple[str, bool]:
     if named is not None and not os.path.isdir(out):
         if asked not in (None, named):
             raise RecordsmithError(
-                "The name of the file and its kind disagree.", path=out, found=asked, expected=f"{named}, by its name"
+                "The file name does not match the format.", path=out, found=asked, expected=f"{named}, by its name"
             )
         return named, False
     if asked is None:

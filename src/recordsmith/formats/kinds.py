@@ -32,6 +32,7 @@ KINDS = {
     "voc": Kind("formats.detection.voc"),
     "yolo": Kind("formats.detection.yolo"),
     "masks": Kind("formats.detection.masks"),
+    "listed": Kind("formats.listed.source"),
     "csv": Kind("formats.csv.source", (".csv", ".tsv")),
     "jsonl": Kind("formats.json_lines.source", (".jsonl", ".ndjson", ".json")),
     "parquet": Kind("formats.parquet.source", (".parquet", ".pq"), ("parquet",)),

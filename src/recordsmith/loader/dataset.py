@@ -22,6 +22,9 @@ from recordsmith.viewing import View, viewer
 __all__ = ["Dataset", "open_dataset"]
 
 
+_OF_LOADERS = ("to_torch", "to_tf", "to_keras", "to_jax", "state", "restore", "state_dict", "load_state_dict")
+
+
 class Dataset(Verbs[Loader[Row], Loader[Row], Loader[Pair]], StoredDataset):
     """A dataset of TFRecord files: rows by number, in order, in batches and as tables.
 
@@ -54,6 +57,11 @@ class Dataset(Verbs[Loader[Row], Loader[Row], Loader[Pair]], StoredDataset):
 
     def _then(self, plan: Plan) -> Loader[Any]:
         return Loader(plan)
+
+    def __getattr__(self, name: str) -> Any:
+        if name in _OF_LOADERS:
+            raise AttributeError(f"A dataset has no {name}: batches have. Write ds.batch(32).{name}(...).")
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}", name=name, obj=self)
 
     def __getitems__(self, numbers: Sequence[int]) -> list[Row]:
         """Return several rows at once, much faster than one by one: what DataLoader asks a map-style dataset for."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Generic, Self, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NoReturn, Self, TypeAlias, TypeVar
 
 from recordsmith.errors import PipelineError
 from recordsmith.loader.engine.feeding import feed
@@ -49,6 +49,18 @@ class NotAnArrayError(PipelineError, AttributeError):
             "A loader gives batches; it is not an array.",
             advice="For Keras write model.fit(loader.to_keras()), or loader.to_tf() on TensorFlow. For an array of all "
             "rows put the batches together: np.concatenate([batch['x'] for batch in loader]).",
+        )
+
+
+class NotASequenceError(PipelineError, TypeError):
+    """A loader was used as a list. Also a TypeError, as Python raises it."""
+
+    def __init__(self, place: Any) -> None:
+        super().__init__(
+            "A loader gives batches one after the other; it has none by number or name.",
+            found=f"loader[{place!r}]",
+            advice="The first batch is next(iter(loader)). A DataLoader of PyTorch takes loader.to_torch() with "
+            "batch_size=None. Rows by number are in the dataset: rs.open(...)[0].",
         )
 
 
@@ -116,6 +128,9 @@ class Loader(SelectVerb["Loader[Item_co]"], Verbs["Loader[Item_co]", "Loader[Any
 
     def __len__(self) -> int:
         return len(self._session)
+
+    def __getitem__(self, place: Any) -> NoReturn:
+        raise NotASequenceError(place)
 
     def __iter__(self) -> Iterator[Item_co]:
         return in_own_process(self._rows()) if self.plan.batching is None else self._batches()

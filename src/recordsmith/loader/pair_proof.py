@@ -51,7 +51,7 @@ def _compare(plan: Plan, fetcher: Fetcher, batch: dict[str, Any], place: int, nu
         if not _equal(value, again[name]):
             path, record = fetcher.file_of(number)
             raise PipelineError(
-                f"What was fed as {name!r} is not what its record holds.",
+                f"What was fed as {name!r} is not what its record contains.",
                 path=path,
                 record=record,
                 feature=name,

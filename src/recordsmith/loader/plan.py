@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from recordsmith.dataset import StoredDataset
 from recordsmith.errors import PipelineError, did_you_mean, list_names
-from recordsmith.loader.order.record_order import AllRecords, Order
+from recordsmith.loader.order.record_order import ENDLESS, AllRecords, Order
 from recordsmith.loader.row_memory import MemoryPart
 from recordsmith.loader.skipping import Skipped
 from recordsmith.schema import Feature
@@ -170,6 +170,11 @@ class Plan:
     def is_streamed(self) -> bool:
         """Whether it is only known once the rows were read which of them are in a batch."""
         return self.drops_rows or (self.batching is not None and len(self.batching.sizes) > 1)
+
+    @property
+    def is_endless(self) -> bool:
+        """Whether the batches of an iteration have no end."""
+        return self.epochs_fed is None or (self.order.length >= ENDLESS and self.batches_taken[1] is None)
 
     @property
     def window(self) -> int | None:

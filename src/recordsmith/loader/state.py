@@ -274,7 +274,7 @@ def _waiting(state: Mapping[str, Any], below: int, most: int) -> tuple[int, ...]
 def _whole_number(state: Mapping[str, Any], name: str, least: int, most: int) -> int:
     value = state.get(name)
     if type(value) is not int or not least <= value <= most:
-        raise _damaged(name, value, str(least) if least == most else f"a whole number from {least} to {most}")
+        raise _damaged(name, value, str(least) if least == most else f"an integer from {least} to {most}")
     return value
 
 

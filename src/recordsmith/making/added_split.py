@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 from typing import Any
 
 from recordsmith.dataset.manifest import MANIFEST_NAME, Manifest, load_manifest, manifest_text
 from recordsmith.dataset.metadata import Metadata
 from recordsmith.errors import RecordsmithError, list_names
+from recordsmith.records.writer import RecordWriter
 from recordsmith.run.publishing.descriptions import TFDS_DESCRIPTIONS, description_files
 from recordsmith.run.publishing.publishing import index_names, refuse_existing
 from recordsmith.schema import Schema
@@ -107,8 +107,7 @@ class AddedSplit:
         publication.commit([*(shard["file"] for shard in shards), *texts], old)
 
 
-def shard_entry(path: str, file: str, records: int) -> dict[str, Any]:
-    """Return the entry of a written shard for the manifest."""
-    with open(path, "rb") as opened:
-        digest = hashlib.file_digest(opened, "sha256").hexdigest()
-    return {"file": file, "records": records, "bytes": os.path.getsize(path), "sha256": digest}
+def shard_entry(writer: RecordWriter, file: str) -> dict[str, Any]:
+    """Return the entry of a written shard for the manifest; its writer, which is closed, has made a SHA-256."""
+    size = os.path.getsize(writer.path)
+    return {"file": file, "records": writer.records, "bytes": size, "sha256": writer.hexdigest}

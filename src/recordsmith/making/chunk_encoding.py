@@ -221,7 +221,7 @@ class ChunkEncoder:
             except Exception as error:
                 raise EncodeError(f"The group function raised {type(error).__name__}: {error}") from error
             if has_no_value(value):
-                raise EncodeError("The group function gave no group.")
+                raise EncodeError("The group function returned no group.")
             return group_key(value)
         if group not in row:
             raise EncodeError(f"The row has no {group!r} to group by.{did_you_mean(group, row)}", feature=group)

@@ -22,8 +22,8 @@ from recordsmith.run.publishing.destination import open_destination
 from recordsmith.run.shards.shard_writing import shard_name
 from recordsmith.run.splits.splitting import parse_splits
 from recordsmith.schema import Schema
-from recordsmith.schema.native import compile_plan
 from recordsmith.storage.publication import Publication, complete
+from recordsmith.workers.threads import default_workers
 
 __all__ = ["DatasetWriter", "write"]
 
@@ -136,8 +136,10 @@ class DatasetWriter:
             self._publication.__enter__()
             self._added.look(overwrite=overwrite)  # nobody else changes them from here on
             self._added.check_schema(schema)
+            threads = max(1, default_workers() // shards)  # files are written at the same time
             for file in self._files:
-                self._writers.append(RecordWriter(self._publication.new_file(file), self._compression))
+                path = self._publication.new_file(file)
+                self._writers.append(RecordWriter(path, self._compression, threads=threads, digest="sha256"))
         except BaseException as error:
             self.discard()
             if isinstance(error, OSError) and error.errno == errno.EMFILE:
@@ -164,8 +166,8 @@ class DatasetWriter:
         An error names the row, counted from 0 over everything that was added.
         """
         self._opened()
-        sink = _core.RecordSink()
         if not isinstance(columns, Mapping) and not hasattr(columns, "columns") and isinstance(columns, Iterable):
+            sink = _core.RecordSink()
             rows = iter(columns)
             batch: list[Mapping[str, Any]] = []
             for row in rows:
@@ -177,14 +179,13 @@ class DatasetWriter:
             self._rows.append(sink, batch, self._count)
             self._deal(sink)
             return
+        first = self._count % len(self._writers)
         try:
-            count, parts = self._schema.columns_to_parts(columns, cast=self._cast)
+            self._count += RecordWriter.deal_columns(self._writers, columns, self._schema, first=first, cast=self._cast)
         except EncodeError as error:
             if error.row is not None:
                 error.row += self._count
             raise
-        sink.append_columns(compile_plan(self._schema), parts, count)
-        self._deal(sink)
 
     @property
     def records(self) -> int:
@@ -200,9 +201,7 @@ class DatasetWriter:
                 for writer in self._writers:
                     writer.close()
                 written = zip(self._files, self._writers, strict=True)
-                entries = [
-                    shard_entry(self._publication.new_file(file), file, writer.records) for file, writer in written
-                ]
+                entries = [shard_entry(writer, file) for file, writer in written]
                 self._added.publish(self._publication, self._schema, entries, description=self._description)
                 self._publication.discard()
             self._destination.publish()

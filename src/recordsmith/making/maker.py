@@ -206,7 +206,7 @@ def _as_source(source: Any, schema: Schema | None, asked: dict[str, Any]) -> Sou
     if isinstance(source, Source):
         if asked:
             raise RecordsmithError(
-                f"The source is given already, and {list_names(asked)} must be said to it.",
+                f"{list_names(asked)} cannot be used with a source of rs.sources, which has its own options.",
                 advice=f"Write rs.sources.{source.kind}(..., {next(iter(asked))}=...).",
             )
         return source
@@ -220,7 +220,7 @@ def _as_source(source: Any, schema: Schema | None, asked: dict[str, Any]) -> Sou
         declared = {name: feature for name, feature in (schema or {}).items() if isinstance(feature, (Packed, Sparse))}
         return sources.rows(source, declared=declared, **options_checked("rows", asked))
     raise RecordsmithError(
-        "A dataset cannot be made from this.",
+        "This cannot be used as a source.",
         found=type(source).__name__,
         expected="a path, one of rs.sources, a table, a mapping of arrays, or rows as mappings",
     )

@@ -96,7 +96,7 @@ def why_no_row(mapped: MappedRows) -> RecordsmithError:
     """Return the error for a function that gave no row."""
     if mapped.raised is None:
         return RecordsmithError(
-            "The map function gave no row.",
+            "The map function returned no row.",
             found=f"None for each of {mapped.looked_at} rows",
             advice="Look at the function, or give a schema.",
         )

@@ -117,16 +117,16 @@ class RecordsmithSink(Datasink[_Written | None]):  # type: ignore[misc] # Ray is
                     continue
                 schema = schema if schema is not None else schema_of_block(table.schema)
                 if writer is None:
-                    writer = stack.enter_context(RecordWriter(path, self._compression))
+                    writer = stack.enter_context(RecordWriter(path, self._compression, digest="sha256"))
                 self._append(writer, schema, table)
             if writer is None or schema is None:
                 return None  # there was no row
         found = _core.verify_files([path], [self._compression or "none"], 1)
         if found != writer.records:
             raise RecordsmithError(
-                "What was written does not read back as it should.", path=path, found=found, expected=writer.records
+                "The written data is not what was read back.", path=path, found=found, expected=writer.records
             )
-        entry = shard_entry(path, "", writer.records)
+        entry = shard_entry(writer, "")
         return _Written(ctx.task_idx, path, entry, schema)
 
     def _append(self, writer: RecordWriter, schema: Schema, table: Any) -> None:

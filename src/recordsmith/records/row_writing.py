@@ -37,10 +37,11 @@ class RowWriter:
 
     def append(self, sink: _core.RecordSink, rows: Sequence[Mapping[str, Any]], first_number: int) -> None:
         """Append the rows, which are numbered from `first_number` in errors."""
-        dicts = [self._as_dict(row, number) for number, row in enumerate(rows, first_number)]
         if self._encoder is not None:
-            self._encoder.append(sink, dicts, first_number, self._canonical, self._complain)
+            rows = rows if isinstance(rows, list) else list(rows)
+            self._encoder.append(sink, rows, first_number, self._as_dict, self._canonical, self._complain)
             return
+        dicts = [self._as_dict(row, number) for number, row in enumerate(rows, first_number)]
         start = 0
         while start < len(dicts):
             piece = dicts[start : start + self._rows_at_once]

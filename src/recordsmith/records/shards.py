@@ -119,6 +119,12 @@ def resolve_files(paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str
     """
     if isinstance(paths, (str, bytes, os.PathLike)):
         return _one_path(os.fsdecode(paths))
+    if not isinstance(paths, Iterable):
+        raise RecordsmithError(
+            "This is not a path.",
+            found=repr(paths)[:100],
+            expected="a file, a folder, a glob, a URL, or a list of these",
+        )
     files = [file for path in paths for file in _one_path(os.fsdecode(path))]
     if not files:
         raise RecordsmithError("The list of files is empty.", advice="Give at least one file, folder or glob.")

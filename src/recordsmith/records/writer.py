@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import hashlib
 import os
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
@@ -19,6 +20,7 @@ from recordsmith.records.row_writing import RowWriter
 from recordsmith.schema import Schema
 from recordsmith.schema.native import compile_plan
 from recordsmith.storage.atomic_file import put_in_place, with_temporary_file
+from recordsmith.workers.threads import default_workers
 
 if TYPE_CHECKING:
     import numpy as np
@@ -42,6 +44,8 @@ class RecordWriter:
         compression: None, "gzip" or "zlib".
         level: the level of compression, 1 (fast) to 9 (small).
         sync: wait at the end until the data is on the disk, so that it survives a power failure.
+        threads: how many threads compress a gzip file; None: one per processor. The file is the same.
+        digest: the name of a hash of hashlib, such as "sha256", of the file as it is written; see `hexdigest`.
 
     >>> import recordsmith as rs, tempfile
     >>> path = tempfile.mkdtemp() + "/data.tfrecord"
@@ -54,18 +58,31 @@ class RecordWriter:
     """
 
     def __init__(
-        self, path: str | os.PathLike[str], compression: str | None = None, *, level: int = 6, sync: bool = True
+        self,
+        path: str | os.PathLike[str],
+        compression: str | None = None,
+        *,
+        level: int = 6,
+        sync: bool = True,
+        threads: int | None = None,
+        digest: str | None = None,
     ) -> None:
         name = writing_compression(compression)
+        threads = default_workers() if threads is None else threads
+        if isinstance(threads, bool) or not isinstance(threads, int) or threads < 1:
+            raise RecordsmithError("threads must be at least 1.", path=path, found=threads)
         if isinstance(level, bool) or not isinstance(level, int) or not 1 <= level <= 9:
             raise RecordsmithError("The compression level must be from 1 to 9.", path=path, found=level)
         self._final = _target(os.fsdecode(path))
         self._sync = sync
+        self._hash = None if digest is None else hashlib.new(digest)
         self._process = os.getpid()
-        self._sink: _core.RecordSink | None
-        self._temporary, self._sink = with_temporary_file(
-            self._final, lambda temporary: _core.RecordSink(temporary, name, level)
+        self._temporary, sink = with_temporary_file(
+            self._final, lambda temporary: _core.RecordSink(temporary, name, level, threads)
         )
+        if self._hash is not None:
+            sink.digest_with(self._hash)
+        self._sink: _core.RecordSink | None = sink
         self._counts = (0, 0)
         self._row_writer: tuple[Schema, bool, RowWriter] | None = None
 
@@ -117,6 +134,22 @@ class RecordWriter:
         """Append whole records with their framing, as copied from another TFRecord file."""
         self._opened().append_frames(frames)
 
+    @staticmethod
+    def deal_columns(writers: Sequence[RecordWriter], columns: Any, schema: Schema, *, first: int, cast: bool) -> int:
+        """Append rows given as columns to several files in turn, and return how many rows there are.
+
+        Args:
+            writers: the files.
+            columns: a mapping of names to arrays or lists, an Arrow table or a DataFrame.
+            schema: the features of a record.
+            first: the number of the file for the first row.
+            cast: as in `write_columns`.
+        """
+        sinks = [writer._opened() for writer in writers]  # noqa: SLF001 - of the same class
+        count, parts = schema.columns_to_parts(columns, cast=cast)
+        _core.deal_columns(sinks, compile_plan(schema), parts, count, first, default_workers())
+        return count
+
     def write_every(
         self, frames: npt.NDArray[np.uint8], offsets: npt.NDArray[np.uint64], first: int, step: int
     ) -> None:
@@ -148,6 +181,18 @@ class RecordWriter:
     def bytes(self) -> int:
         """How many bytes they take with their framing, before compression."""
         return self._counts[1] if self._sink is None else self._sink.bytes
+
+    @property
+    def hexdigest(self) -> str | None:
+        """The digest of the file, once it is closed; None if none was asked for.
+
+        >>> import recordsmith as rs, tempfile
+        >>> with rs.RecordWriter(tempfile.mkdtemp() + "/data.tfrecord", digest="sha256") as writer:
+        ...     writer.write(b"one")
+        >>> writer.hexdigest[:16]
+        '734d280e8727c176'
+        """
+        return None if self._hash is None else self._hash.hexdigest()
 
     def close(self) -> None:
         """Finish the file and give it its name. It may be called twice.

@@ -20,7 +20,8 @@ def check_name(name: Any) -> None:
     """Raise for a dataset name that cannot begin file names."""
     if not isinstance(name, str) or not _NAME.fullmatch(name):
         raise RecordsmithError(
-            "A dataset's name begins its file names: letters, digits, underscores and dots.", found=repr(name)
+            "A dataset name may contain only letters, digits, underscores and dots: file names begin with it.",
+            found=repr(name),
         )
 
 
@@ -45,14 +46,14 @@ def checked_workers(workers: Any) -> int:
     if workers is None:
         return default_workers()
     if not _is_count(workers):
-        raise RecordsmithError("workers must be a whole number, at least 1.", found=repr(workers))
+        raise RecordsmithError("workers must be an integer of at least 1.", found=repr(workers))
     return int(workers)
 
 
 def check_seed(seed: Any) -> None:
     """Raise for a seed that is not a whole number."""
     if isinstance(seed, bool) or not isinstance(seed, int):
-        raise RecordsmithError("The seed must be a whole number.", found=repr(seed))
+        raise RecordsmithError("The seed must be an integer.", found=repr(seed))
 
 
 def check_on_error(on_error: Any) -> None:

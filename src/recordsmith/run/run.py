@@ -92,7 +92,7 @@ class Run:
             self._check_finished()
             return None
         existed = os.path.isdir(publication.folder)
-        self._engine.begin(publication.path("plan.json"), local_paths(self._policy.source.describe()))
+        self._engine.begin(publication.path("plan.json"), local_paths(self._policy.plan["source"]))
         if resumed:
             staging = Staging.resume(publication, self._policy.plan, self._engine.each)
         else:
@@ -230,6 +230,7 @@ class Run:
         if thorough:
             done = {name: {**entry, CHECKED: False} for name, entry in done.items()}
         every = list(self._readable(staging, writer, shards, done))
+        writer.compressing_threads = max(1, output.workers // len(every))
         entries = self._write(staging, writer, every, done, note=staging.is_in_store)
         splits = {
             name: _described(split, [entries[shard.file] for shard in shards[name]]) for name, split in ordered.items()

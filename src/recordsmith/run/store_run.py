@@ -83,7 +83,7 @@ class StoreRun(PartRun):
     def _opened(self, *, part: bool) -> StoreStaging:
         publication = Publication(self._output.path)
         staging = StoreStaging.opened(publication, self._store, self._policy.plan, self._engine.each, part=part)
-        self._engine.begin(self._store.document, local_paths(self._policy.source.describe()))
+        self._engine.begin(self._store.document, local_paths(self._policy.plan["source"]))
         return staging
 
     def _done(self, staging: StoreStaging, work: Callable[[], Outcome]) -> Outcome:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import fcntl
 import os
 import re
 import secrets
@@ -12,6 +11,8 @@ import shutil
 import stat
 from collections.abc import Callable, Iterator
 from typing import TypeVar
+
+from recordsmith.storage.file_lock import lock_file
 
 __all__ = [
     "is_url",
@@ -72,7 +73,7 @@ def _new_file(path: str, mode: int = 0o666) -> int:
     """Create a file and lock it until the descriptor is closed; see lock_new_file in cpp/records/record_sink.cc."""
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        lock_file(descriptor)
         taken = False
     except OSError as error:
         taken = isinstance(error, BlockingIOError)  # else the file system has no locks, and nobody else gets one
@@ -92,7 +93,7 @@ def _remove_abandoned(path: str) -> None:
         try:
             facts = os.fstat(descriptor)
             if stat.S_ISREG(facts.st_mode) and facts.st_nlink == 1 and facts.st_uid == os.geteuid():
-                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                lock_file(descriptor)
                 if os.path.samestat(facts, os.stat(path)):
                     os.remove(path)
         finally:

@@ -307,7 +307,7 @@ class JsonObject:
         if isinstance(found, str) and found.isascii() and found.isdecimal() and len(found) < 20:
             found = int(found)
         if isinstance(found, bool) or not isinstance(found, int) or not 0 <= found < _INT64:
-            self._wrong(name, found, "a whole number from 0 to 2^63 - 1")
+            self._wrong(name, found, "an integer from 0 to 2^63 - 1")
         return found
 
     def _wrong(self, name: str, found: Any, expected: str) -> NoReturn:

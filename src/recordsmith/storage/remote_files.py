@@ -16,7 +16,6 @@ talking, with the package that it has for each kind of storage.
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import hashlib
 import json
 import os
@@ -29,6 +28,7 @@ from typing import Any
 
 from recordsmith.errors import RecordsmithError, import_extra
 from recordsmith.storage.atomic_file import write_atomically, write_text_atomically
+from recordsmith.storage.file_lock import lock_file
 from recordsmith.storage.objects import without_secrets
 from recordsmith.wording.numbers import bytes_text, count_text
 from recordsmith.workers.threads import in_order, thread_pool
@@ -204,7 +204,7 @@ def _turns(folders: set[Path]) -> Iterator[None]:
             descriptor = os.open(folder, os.O_RDONLY)
             held.callback(os.close, descriptor)
             with contextlib.suppress(OSError):  # not every file system has locks: then both fetch, and all is well
-                fcntl.flock(descriptor, fcntl.LOCK_EX)
+                lock_file(descriptor, wait=True)
         yield
 
 
@@ -260,6 +260,8 @@ def _errors_explained(url: str) -> Iterator[None]:
     except RecordsmithError:
         raise
     except FileNotFoundError as error:
+        if _is_unreachable(error.__cause__):  # fsspec calls any failure of a web server so
+            raise _not_downloaded(error.__cause__, shown) from None
         raise FileNotFoundError(2, error.strerror or "No such remote file or folder", shown) from None
     except (ImportError, ValueError) as error:  # a package of its own for that kind of storage, or no such kind
         raise RecordsmithError(
@@ -269,12 +271,23 @@ def _errors_explained(url: str) -> Iterator[None]:
             advice="Install its package for fsspec, such as huggingface_hub for hf:// or paramiko for sftp://.",
         ) from None
     except Exception as error:  # noqa: BLE001 - packages raise what they like, and their chain may show secrets
-        raise RecordsmithError(
-            "A remote file could not be downloaded.",
-            path=shown,
-            found=without_secrets(f"{type(error).__name__}: {error}"),
-            advice="Check the address, the network and your credentials, then try again. Finished files are kept.",
-        ) from None
+        raise _not_downloaded(error, shown) from None
+
+
+def _is_unreachable(cause: BaseException | None) -> bool:
+    """Say whether a server could not be reached, or refused to answer: then nobody knows which files it has."""
+    if isinstance(cause, OSError):
+        return not isinstance(cause, FileNotFoundError)
+    return getattr(cause, "status", 404) not in (404, 410)
+
+
+def _not_downloaded(error: BaseException | None, shown: str) -> RecordsmithError:
+    return RecordsmithError(
+        "A remote file could not be downloaded.",
+        path=shown,
+        found=without_secrets(f"{type(error).__name__}: {error}"),
+        advice="Check the address, the network and your credentials, then try again. Finished files are kept.",
+    )
 
 
 @contextlib.contextmanager

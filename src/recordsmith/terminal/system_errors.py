@@ -11,7 +11,7 @@ _WORDS = {
     errno.ENOSPC: ("The disk is full.", "Free some space, or choose a place on another disk."),
     errno.EDQUOT: ("Your disk quota is used up.", "Free some space, or choose a place on another disk."),
     errno.EFBIG: (
-        "The file is larger than files may be here.",
+        "The file is larger than the maximum file size.",
         "Write smaller files (--shard-size), raise the limit (ulimit -f), or choose another disk.",
     ),
     errno.EACCES: (
@@ -22,18 +22,18 @@ _WORDS = {
         "The system does not allow this.",
         "Check the owner and the permissions of the path (ls -ld), or choose another place.",
     ),
-    errno.EROFS: ("The file system is read-only.", "Choose a place that can be written."),
+    errno.EROFS: ("The file system is read-only.", "Choose a folder that you can write to."),
     errno.EIO: (
         "The disk or the connection to it failed.",
         "Try again. If it happens again, look at the messages of the system (dmesg), and save your data elsewhere.",
     ),
-    errno.ESTALE: ("The file has vanished from the file server.", "Check the mount, and try again."),
+    errno.ESTALE: ("The file no longer exists on the file server.", "Check the mount, and try again."),
     errno.EMFILE: ("Too many files are open.", "Raise the limit for this shell: ulimit -n 65536."),
     errno.ENFILE: ("Too many files are open on this machine.", "Close other programs, and try again."),
     errno.ENOMEM: ("There is not enough memory.", "Close other programs, or use fewer workers (--workers 1)."),
     errno.ENOENT: ("There is no such file or folder.", "Check the path."),
-    errno.ENOTDIR: ("A part of the path is a file, and not a folder.", "Check the path."),
-    errno.EISDIR: ("This is a folder, and a file is needed.", "Name a file in it."),
+    errno.ENOTDIR: ("A part of the path is a file, not a folder.", "Check the path."),
+    errno.EISDIR: ("This is a folder, but a file is expected.", "Name a file in it."),
     errno.ENAMETOOLONG: ("The name is too long for the file system.", "Choose a shorter name."),
     errno.ELOOP: ("The links of this path lead in a circle.", "Remove the link."),
 }

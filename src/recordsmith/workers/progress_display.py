@@ -133,7 +133,7 @@ def making_progress(*, shown: ShowProgress = True, at_once: bool = False) -> Ite
 def _where(shown: ShowProgress) -> Literal["terminal", "notebook", "lines", "log"]:
     """Return where progress is shown."""
     if shown not in (True, False, "auto"):
-        raise RecordsmithError("progress is True, False or 'auto'.", found=repr(shown))
+        raise RecordsmithError("progress must be True, False or 'auto'.", found=repr(shown))
     if shown is False:
         return "log"
     if _on_terminal():

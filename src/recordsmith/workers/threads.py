@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
@@ -101,12 +102,13 @@ def thread_pool(workers: int) -> Iterator[Executor | None]:
         yield None
         return
     pool = ThreadPoolExecutor(workers, "recordsmith")
-    getpid = os.getpid  # when a program ends, the modules are emptied before the last generators are closed
+    # When a program ends, the modules are emptied before the last generators are closed, and the threads have ended.
+    getpid, is_finalizing = os.getpid, sys.is_finalizing
     owner = getpid()
     try:
         yield pool
     finally:
-        if getpid() == owner:
+        if getpid() == owner and not is_finalizing():
             pool.shutdown(wait=True, cancel_futures=True)
 
 

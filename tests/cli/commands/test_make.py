@@ -119,7 +119,7 @@ def test_the_summary(make, photos):
     assert "label train test weight" in lines
     assert "cat 6 6 0.833" in lines
     assert "dog 4 4 1.250" in lines
-    assert "rejected: 2 of 22 rows did not fit and were left out; each is in out/rejected.jsonl" in lines
+    assert "rejected: 2 of 22 rows were left out; each is in out/rejected.jsonl" in lines
     assert any(line.startswith("1 x ") and line.endswith("as in photos/cat/cut.png") for line in lines)
     assert lines[-2:] == ["next: recordsmith show out", 'rs.open("out", split="train")']
 
@@ -447,7 +447,7 @@ MISTYPED = [
     (["--map", "mine:claen"], "Did you mean 'clean'?"),
     (["--map", "mine"], "A function must be given as MODULE:FUNCTION."),
     (["--shard-size", "large"], "The size cannot be parsed."),
-    (["--name", "a/b"], "A dataset's name"),
+    (["--name", "a/b"], "A dataset name"),
     (["--strtify"], "--stratify"),
     (["--schema", "none.json"], "There is no such file or folder"),
     (["--resize", "8x8", "--kind", "tfrecords"], "has no option --resize"),

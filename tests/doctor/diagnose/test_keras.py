@@ -338,3 +338,25 @@ def test_rows_with_several_classes_for_a_loss_of_one(*, several: bool) -> None:
     model.compile("adam", "categorical_crossentropy")
     report = rs.diagnose(data, model=model, progress=False, time_limit=12)
     assert codes(report, least="warning") == (["T101"] if several else []), wrong(report)
+
+
+class _Squashing(keras.Model):  # type: ignore[name-defined,misc]
+    """A model of one's own that has no weights yet, and that says nothing about its last activation."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.inner, self.outer = keras.layers.Dense(8, activation="relu"), keras.layers.Dense(1)
+
+    def call(self, inputs: Any) -> Any:
+        return keras.ops.sigmoid(self.outer(self.inner(inputs)))
+
+
+def test_a_model_of_ones_own_that_gives_probabilities_for_scores() -> None:
+    generator = np.random.default_rng(0)
+    labels = generator.integers(0, 2, 320).astype("float32")
+    inputs = (generator.normal(size=(320, 5)) + labels[:, None]).astype("float32")
+    data = tf.data.Dataset.from_tensor_slices((inputs, labels[:, None])).shuffle(320).batch(32)
+    model = _Squashing()
+    model.compile("adam", keras.losses.BinaryCrossentropy(from_logits=True))
+    assert "T013" in [one.code for one in rs.diagnose(data, model=model).findings]
+    assert not model.built  # a copy was tried

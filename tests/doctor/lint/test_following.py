@@ -81,7 +81,7 @@ def test_constants_are_computed() -> None:
 
 
 def test_a_list_that_grows_has_no_known_length() -> None:
-    text = "x = []\nfor f in files:\n    x.append(f)\ny = []\nfor f in files:\n    y += [f]\n"
+    text = "x = []\nfor f in many:\n    x.append(f)\ny = []\nfor f in many:\n    y += [f]\n"
     program = follow(text + "ds = tf.data.Dataset.range(9).shuffle(len(x)).shuffle(len(y))")
     assert [stage.constant(0, "buffer_size") for stage in program.finished[0].stages] == [None, None]
 

@@ -149,7 +149,7 @@ def test_options_of_columns_go_to_the_source(tmp_path):
         assert (type(schema["zip"]), type(schema["path"]), schema["y"]) == (rs.Text, rs.Image, rs.Label(2))
     assert rs.make({"x": [1, 2], "y": [0, 1]}, tmp_path / "b", label="y").splits["train"].classes == {"0": 1, "1": 1}
     assert rs.make([{"y": "a"}, {"y": "b"}], tmp_path / "c", label="y").splits["train"].classes == {"a": 1, "b": 1}
-    with pytest.raises(rs.RecordsmithError, match=r"must be said to it(.|\n)*rs.sources.csv\(\.\.\., label=\.\.\.\)"):
+    with pytest.raises(rs.RecordsmithError, match=r"with a source(.|\n)*sources.csv\(\.\.\., label=\.\.\.\)"):
         rs.make(rs.sources.csv(tmp_path / "a.csv"), tmp_path / "d", label="y")
     with pytest.raises(rs.RecordsmithError, match="'rows' has no option 'images'"):
         rs.make([{"y": "a"}], tmp_path / "d", images="y")

@@ -384,13 +384,15 @@ def test_images_by_path(tmp_path):
     (tmp_path / "images").mkdir()
     (tmp_path / "images" / "1.png").write_bytes(image)
     (tmp_path / "images" / "2.png").write_bytes(b"no image")
-    path = written(tmp_path, "file,n\nimages/1.png,1\nimages/2.png,2\nimages/3.png,3\n")
+    path = written(
+        tmp_path, "file,n\nimages/1.png,1\nimages/2.png,2\nimages/3.png,3\n/dev/zero,4\n../a.png,5\nimages,6\n"
+    )
     stored = stored_rows(rs.sources.csv(path, images="file"))
     assert stored.rows == [{"file": image, "n": 1}]
     assert [(reject.source, reject.feature) for reject in stored.rejects] == [
-        (f"{path}, line 3", "file"),
-        (f"{path}, line 4", "file"),
+        (f"{path}, line {line}", "file") for line in range(3, 8)
     ]
+    assert ["not in the folder" in reject.reason for reject in stored.rejects] == [False, False, True, True, False]
     source = rs.sources.csv(path, images="file", size=(3, 4), image_encoding="jpeg")
     assert source.schema()["file"] == rs.Image(3, 4, encoding="jpeg")
     assert len(stored_rows(source).rows) == 1

@@ -66,6 +66,10 @@ def test_colours(tmp_path):
     pixels = np.array(list(colours.values()), np.uint8)[numbers]
     write_image(tmp_path / "in" / "images" / "1.jpg", (20, 30))
     save_mask(tmp_path / "in" / "masks" / "1.png", pixels, "colour")
+    with pytest.raises(
+        rs.RecordsmithError, match=r"(?s)have colours.*'\(70, 130, 180\)'.*rs.sources.masks\(folder, colours="
+    ):
+        rs.make(tmp_path / "in", tmp_path / "data")
     rs.make(rs.sources.masks(tmp_path / "in", colours=colours), tmp_path / "data")
     opened = rs.open(tmp_path / "data")
     assert opened.schema["image/segmentation/class/encoded"].names == ("void", "road", "sky")

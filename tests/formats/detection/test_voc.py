@@ -54,7 +54,7 @@ def test_values_and_splits(tmp_path):
     (lists / "dog_train.txt").write_text(f"{names[0]} -1\n")
     made = rs.make(tmp_path / "VOCdevkit", tmp_path / "data")
     assert {name: split.rows for name, split in made.splits.items()} == {"train": 5, "val": 2}
-    assert any("1 image in no split" in warning for warning in made.warnings)
+    assert any("1 image in no list of a split" in warning for warning in made.warnings)
     for split, ids in (("train", names[:5]), ("val", names[5:7])):
         rows = rows_of(tmp_path / "data", split)
         assert sorted(rows) == ids
@@ -131,3 +131,12 @@ def test_hostile_and_broken_annotations_are_rejects(tmp_path, text, reason):
     (reject,) = rejects_of(made.rejected_path)
     assert reason in reject["reason"], reject
     assert f"{stem}." in reject["source"], reject
+
+
+def test_pixels_counted_from_0(tmp_path):
+    box = {"name": "cat", "pose": "", "truncated": 0, "difficult": 0, "xmin": 0, "ymin": 6, "xmax": 20, "ymax": 16}
+    write_image(tmp_path / "d/1.jpg", (20, 40))
+    (tmp_path / "d/1.xml").write_text(voc_xml("1.jpg", (20, 40), [box]))
+    made = rs.make(tmp_path / "d", tmp_path / "out")
+    assert any("pixels are counted from 0" in warning for warning in made.warnings)
+    assert np.allclose(rs.open(tmp_path / "out")[0]["image/object/bbox"], [[6 / 20, 0, 16 / 20, 20 / 40]])

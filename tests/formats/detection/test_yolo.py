@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -147,3 +148,32 @@ def test_an_image_in_two_splits_is_an_error(tmp_path):
     (tmp_path / "in" / "data.yaml").write_text("train: train.txt\nval: val.txt\nnames: [cat]\n")
     with pytest.raises(PipelineError, match="in two splits"):
         rs.sources.yolo(tmp_path / "in").schema()
+
+
+def test_an_image_without_a_text_file_does_not_get_that_of_another_split(tmp_path):
+    for split in ("train", "val"):
+        write_image(tmp_path / f"d/{split}/images/1.jpg", (20, 30))
+    write_image(tmp_path / "d/train/images/2.jpg", (20, 30))
+    write_image(tmp_path / "d/masks/1.png", (20, 30))
+    for name in ("train/labels/2.txt", "val/labels/1.txt"):
+        (tmp_path / "d" / name).parent.mkdir()
+        (tmp_path / "d" / name).write_text("1 0.5 0.5 0.2 0.3\n")
+    (tmp_path / "d/data.yaml").write_text("train: train/images\nval: val/images\nnc: 3\n")
+    made = rs.make(tmp_path / "d", tmp_path / "out", shuffle=False)
+    assert any("1 mask not read" in warning for warning in made.warnings)
+    train, val = (rs.open(tmp_path / "out", split=split) for split in ("train", "val"))
+    assert [len(row["image/object/bbox"]) for row in train] == [0, 1]
+    assert [len(row["image/object/bbox"]) for row in val] == [1]
+    assert train.schema["image/object/class/label"].names == ("background", "0", "1", "2")
+
+
+def test_names_that_grow_without_end_are_refused(tmp_path):
+    for split in ("train", "val"):
+        write_image(tmp_path / f"d/images/{split}/1.jpg", (20, 30))
+    aliases = "".join(
+        f"{after}: &{after} [{', '.join([f'*{before}'] * 9)}]\n" for before, after in pairwise("abcdefghi")
+    )
+    text = f"a: &a [x, x, x, x, x, x, x, x, x]\n{aliases}train: images/train\nval: images/val\nnames: *i\n"
+    (tmp_path / "d/data.yaml").write_text(text)
+    with pytest.raises(rs.RecordsmithError, match="class names of the YAML file are not texts"):
+        rs.make(tmp_path / "d", tmp_path / "out")

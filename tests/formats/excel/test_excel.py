@@ -88,7 +88,7 @@ def test_images_are_relative_to_the_workbook(tmp_path, monkeypatch):
 
 
 def test_cells_of_another_type_and_empty_rows(tmp_path):
-    path = book(tmp_path / "a.xlsx", s=[["n", "m"], [1, 2], [None, None], ["#N/A", 3], [4, 5, 6], [7], [None]])
+    path = book(tmp_path / "a.xlsx", s=[["n", "m"], [1, 2], [None, None], ["#N/A", 3], [4, 5], [7], [None]])
     stored = stored_rows(rs.sources.excel(path))
     assert stored.rows == [{"n": 1, "m": 2}, {"n": 4, "m": 5}, {"n": 7, "m": None}]
     (reject,) = stored.rejects
@@ -103,6 +103,7 @@ def test_cells_of_another_type_and_empty_rows(tmp_path):
         ([["a", None, "b"], [1, 2, 3]], "different name for each column"),
         ([], "no cells"),
         ([["a"]], "There are no rows"),
+        ([["My report"], [], ["id", "name"], [1, "x"]], "fewer names than another row has cells(.|\n)*'id', 'name'"),
     ],
 )
 def test_what_is_wrong_with_a_sheet_is_said(rows, message, tmp_path):

@@ -148,3 +148,24 @@ def test_what_is_no_data_is_named(tmp_path):
         file.create_dataset("a", (2,), h5py.vlen_dtype(np.int64))
     with pytest.raises(rs.RecordsmithError, match="different lengths"):
         rs.make(tmp_path / "ragged.h5", tmp_path / "out")
+
+
+def test_files_that_are_splits_with_the_split_in_the_names_of_arrays(tmp_path):
+    for split, rows in {"train": 4, "test": 2}.items():
+        with h5py.File(tmp_path / f"{split}_signs.h5", "w") as file:
+            file[f"{split}_set_x"], file[f"{split}_set_y"] = np.full((rows, 2), rows), np.arange(rows)
+    made = rs.make(tmp_path, tmp_path / "out", label="set_y")
+    assert {name: split.rows for name, split in made.splits.items()} == {"train": 4, "test": 2}
+    assert rs.open(tmp_path / "out", split="test")[0]["set_x"].tolist() == [2, 2]
+    with h5py.File(tmp_path / "test_signs.h5", "a") as file:
+        file["extra"] = file["test_set_y"][:]
+        del file["test_set_y"]
+    with pytest.raises(rs.RecordsmithError, match=r"The split '(train|test)' lacks arrays"):
+        rs.sources.hdf5(tmp_path)
+
+
+def test_a_shape_without_values_is_refused(tmp_path):
+    with h5py.File(tmp_path / "a.h5", "w") as file:
+        file.create_dataset("x", (10**7, 10**5), chunks=(1, 10**5), dtype="f8", fillvalue=1.0)
+    with pytest.raises(rs.RecordsmithError, match="no stored values, only a shape"):
+        rs.sources.hdf5(tmp_path / "a.h5")

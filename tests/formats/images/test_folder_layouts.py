@@ -103,9 +103,13 @@ REFUSED = {
         {},
         "images and their masks",
     ),
-    "a table": ([f"{n}.png" for n in range(4)], {"labels.csv": b"id,label\n0.png,a\n1.png,b\n2,a\n"}, "labels="),
-    "a table beside a folder": (numbered("images"), {"all.csv": b"id,breed\n0,a\n1,b\n2,a\n"}, "labels="),
-    "a table as Hugging Face has it": (numbered("."), {"metadata.jsonl": b'{"file_name": "0.png"}\n'}, "labels="),
+    "a table": ([f"{n}.png" for n in range(4)], {"labels.csv": b"id,label\n0.png,a\n1.png,b\n2,a\n"}, "a table beside"),
+    "a table beside a folder": (numbered("images"), {"all.csv": b"id,breed\n0,a\n1,b\n2,a\n"}, "a table beside"),
+    "a table as Hugging Face has it": (
+        numbered("."),
+        {"metadata.jsonl": b'{"file_name": "0.png"}\n'},
+        "a table beside",
+    ),
     "Kaggle's test": (numbered("train/cat", "train/dog", "test"), {}, "'test' have no labels(.|\n)*drop_unlabelled"),
     "a flat val": ([*numbered("train/n01", "train/n02"), "val/ILSVRC_1.png"], {}, "'val' have no labels"),
     "a dummy class": (numbered("train/cat", "train/dog", "test/unknown"), {}, "'test' have no labels"),
@@ -114,7 +118,7 @@ REFUSED = {
 }
 
 
-READ = {"Pascal VOC": "voc", "YOLO": "yolo", "COCO": "coco", "masks": "masks"}
+READ = {"Pascal VOC": "voc", "YOLO": "yolo", "COCO": "coco", "masks": "masks", "a table beside": "listed"}
 
 
 @pytest.mark.parametrize("case", [case for case, (_, _, words) in REFUSED.items() if words in READ])

@@ -180,10 +180,13 @@ def test_compressed_lines(tmp_path):
     ("text", "message"),
     [
         ('{"data": [{"a": 1}, {"a": 2}]}', r"'data' is a list of objects(.|\n)*\['data'\]"),
-        ('{\n  "a": 1\n}\n', "several lines"),
+        ('{\n  "a": 1\n}\n', "one JSON object, and not a list of rows"),
+        ('{"a": {"0": 1, "1": 2}}', r"an object for each column(.|\n)*pandas.read_json\('.*'\)"),
+        ('{"columns": ["a"], "data": [[1], [2]]}', 'orient="split"'),
+        ('{"r1": {"a": 1, "b": 2}, "r2": {"a": 1, "b": 2}, "r3": {"a": 1, "b": 2}}', 'orient="index"'),
         ("", "no rows"),
         ('{"a": 123456789012345678901234}\n', "not a 64-bit integer"),
-        ('{"a/b": 1, "a": {"b": 2}}\n', "Two columns are named 'a/b'"),
+        ('{"a/b": 1, "a": {"b": 2}}\n' * 2, "Two columns are named 'a/b'"),
     ],
 )
 def test_what_is_no_json_lines_says_so(text, message, tmp_path):
@@ -191,6 +194,18 @@ def test_what_is_no_json_lines_says_so(text, message, tmp_path):
     path.write_text(text)
     with pytest.raises(rs.RecordsmithError, match=message):
         rs.sources.jsonl(path).schema()
+
+
+def test_several_files_of_one_object_each_are_rows(tmp_path):
+    for number in range(3):
+        (tmp_path / f"{number}.json").write_text(json.dumps({"id": number, "of": {"tags": ["a\n", "b"]}}, indent=2))
+    rows = stored_rows(rs.sources.jsonl(tmp_path)).rows
+    assert [(row["id"], list(row["of/tags"])) for row in rows] == [(number, ["a\n", "b"]) for number in range(3)]
+    (tmp_path / "0.json").rename(tmp_path / "train.json")
+    (tmp_path / "1.json").rename(tmp_path / "test.json")
+    (tmp_path / "2.json").unlink()
+    with pytest.raises(rs.RecordsmithError, match="one JSON object"):
+        rs.sources.jsonl(tmp_path).schema()
 
 
 def test_the_description_follows_file_and_options(tmp_path):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from pathlib import Path
 from typing import Any
 
@@ -80,3 +81,19 @@ def test_the_size_of_what_is_read_whole_is_bounded(tmp_path, monkeypatch):
     assert (tmp_path / "bomb.mat").stat().st_size < 100_000
     with pytest.raises(rs.RecordsmithError, match="are read whole"):
         rs.make(tmp_path / "bomb.mat", tmp_path / "out")
+
+
+def test_files_that_are_splits_and_a_struct(tmp_path):
+    for split, rows in {"train": 4, "test": 2}.items():
+        pixels = np.arange(3 * 5 * rows, dtype=np.uint8).reshape(3, 5, rows)
+        scipy.io.savemat(tmp_path / f"{split}_32x32.mat", {"X": pixels, "y": np.arange(rows)[:, None]})
+    made = rs.make(tmp_path, tmp_path / "out", label="y")
+    assert {name: split.rows for name, split in made.splits.items()} == {"train": 4, "test": 2}
+    assert rs.open(tmp_path / "out", split="test")[1]["X"].tolist() == pixels[:, :, 1].tolist()
+    path = tmp_path / "struct.mat"
+    scipy.io.savemat(path, {"s": {"X": np.zeros((3, 2)), "y": np.arange(3)}})
+    with pytest.raises(rs.RecordsmithError) as caught:
+        rs.sources.mat(path)
+    lines = str(caught.value).partition("pass the arrays:")[2].replace('"data"', repr(str(tmp_path / "made")))
+    exec(inspect.cleandoc(lines), {"rs": rs})
+    assert len(rs.open(tmp_path / "made")) == 3

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.dataset as arrow_dataset
 import pyarrow.parquet as pq
 import pytest
 
@@ -187,3 +188,19 @@ def test_a_file_damaged_anywhere_is_an_error_that_names_it(step, tmp_path):
             first = (int(results[-1][0]) if results else first - 1) + 2
             aborts += 1
     assert aborts < 20
+
+
+def test_columns_in_the_names_of_folders(tmp_path):
+    table = pa.table({"a": [1, 2, 3, 4], "year": [2020, 2020, 2021, 2021], "town": ["Ulm", "a/b", None, "Ulm"]})
+    arrow_dataset.write_dataset(
+        table, tmp_path / "d", format="parquet", partitioning=["year", "town"], partitioning_flavor="hive"
+    )
+    source = rs.sources.parquet(tmp_path / "d", label="town")
+    assert source.schema()["year"] == rs.Scalar("int64")
+    assert source.schema()["town"] == rs.Label(["Ulm", "a/b"], optional=True)
+    rows = stored_rows(source).rows
+    theirs = arrow_dataset.dataset(tmp_path / "d", partitioning="hive").to_table().to_pylist()
+    names = source.schema()["town"].names
+    town = {row["a"]: None if row["town"] is None else names[row["town"]] for row in rows}
+    assert {row["a"]: row["year"] for row in rows} == {row["a"]: row["year"] for row in theirs}
+    assert town == {1: "Ulm", 2: "a/b", 3: None, 4: "Ulm"}

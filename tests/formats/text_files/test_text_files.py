@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+from collections.abc import Mapping
 from pathlib import Path
 
 import pyarrow as pa
@@ -14,7 +15,7 @@ from recordsmith.formats.text_files import source as text_source
 from tests.formats.loaded_rows import stored_rows
 
 
-def put(folder: Path, texts: dict[str, bytes | str]) -> Path:
+def put(folder: Path, texts: Mapping[str, bytes | str]) -> Path:
     for name, content in texts.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -54,6 +55,17 @@ def test_class_folders_and_splits(suffix, tmp_path, monkeypatch):
         expected = {name: (text, int("pos" in name)) for name, text in REVIEWS.items() if name.startswith(split)}
         assert rows == expected
     assert rs.open(tmp_path / "made", split="train")[0]["filename"] == f"train/neg/0_0.txt{suffix}"
+
+
+def test_the_folder_of_imdb_as_it_is_unpacked(tmp_path):
+    files = {f"aclImdb/{name}": text for name, text in REVIEWS.items()}
+    extra = {"imdbEr.txt": "0.1\n", "train/urls_pos.txt": "http://a\n", "train/unsup/0_0.txt": "no label"}
+    root = put(tmp_path / "source", files | {f"aclImdb/{name}": text for name, text in extra.items()})
+    made = rs.make(root, tmp_path / "made")
+    assert {name: split.classes for name, split in made.splits.items()} == {
+        split: {"neg": 5, "pos": 5} for split in ("train", "test")
+    }
+    assert "3 files in no class folder left out" in made.warnings[0]
 
 
 def test_a_folder_without_classes_has_a_row_per_file(tmp_path):

@@ -30,7 +30,10 @@ def test_the_state_continues_in_the_middle_of_an_epoch(tmp_path: Path):
     other.load_state_dict(batches.state_dict())
     assert fed + [other[number]["n"].tolist() for number in range(2)] == whole
     assert (len(batches), batches.num_batches) == (5, 5)
-    assert ds.filter(lambda row: row["n"] < 9).batch(8).to_keras().num_batches is None
+    few = ds.filter(lambda row: row["n"] < 9)
+    assert few.repeat().batch(8).to_keras().num_batches is None
+    with pytest.raises(rs.PipelineError, match="how many batches"):  # Keras would train for ever
+        few.batch(8).to_keras()
 
 
 def test_ranks_have_their_shares_and_continue_after_an_epoch(tmp_path: Path):
@@ -51,7 +54,7 @@ def test_ranks_have_their_shares_and_continue_after_an_epoch(tmp_path: Path):
 @pytest.mark.parametrize("name", ["text", "tokens", "sparse"])
 def test_what_is_no_array_is_refused(tmp_path: Path, name: str):
     ds = write(tmp_path / "a.tfrecord", {name: PLAIN[name]}, 4)
-    with pytest.raises(rs.PipelineError, match="Keras takes arrays") as caught:
+    with pytest.raises(rs.PipelineError, match="Keras needs arrays") as caught:
         ds.batch(4).to_keras()[0]
     assert caught.value.feature == name
 

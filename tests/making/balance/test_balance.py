@@ -192,7 +192,7 @@ def test_a_sampler_with_settings_of_its_own(quick_path: Path):
 def test_smote_cannot_make_up_text(quick_path: Path):
     schema = rs.Schema({"x": rs.Scalar("float32"), "note": rs.Text(), "label": rs.Label(2)})
     columns = {"x": np.arange(40, dtype=np.float32), "note": ["a"] * 40, "label": [0] * 30 + [1] * 10}
-    with pytest.raises(rs.PipelineError, match="cannot make up this feature") as caught:
+    with pytest.raises(rs.PipelineError, match="cannot create values of this feature") as caught:
         rs.make(Columns(columns, schema, label="label"), quick_path / "out", balance="SMOTE")
     assert caught.value.feature == "note"
 

@@ -41,8 +41,8 @@ class TestTargetCounts:
         [
             ("oversampel", "Did you mean 'oversample'"),
             ({7: 1}, "no row of class 7"),
-            ({0: -1}, "whole number from 0"),
-            ({0: 1.5}, "whole number from 0"),
+            ({0: -1}, "integer of at least 0"),
+            ({0: 1.5}, "integer of at least 0"),
         ],
     )
     def test_what_cannot_be_met(self, strategy: Any, message: str):
@@ -208,7 +208,7 @@ class TestMaking:
     @pytest.mark.parametrize("sampler", ["SMOTE", "ClusterCentroids"])
     def test_a_feature_that_cannot_be_made_up_is_named(self, sampler: str, name: str, column: Any, found: str):
         columns, labels = unequal_rows()
-        with pytest.raises(rs.PipelineError, match="cannot make up this feature") as caught:
+        with pytest.raises(rs.PipelineError, match="cannot create values of this feature") as caught:
             resample(sampler, {"x": columns["x"], name: column}, labels)
         assert caught.value.feature == name
         assert found in str(caught.value.found)

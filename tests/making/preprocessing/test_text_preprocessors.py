@@ -339,7 +339,7 @@ class TestTfidf:
     @pytest.mark.parametrize(
         ("options", "message"),
         [
-            ({"size": 0}, "whole number from 1"),
+            ({"size": 0}, "integer of at least 1"),
             ({"max_features": 3}, "this is size"),
             ({"tokenizer": str.split}, "map="),
             ({"ngram_rnage": (1, 2)}, "Did you mean 'ngram_range'"),

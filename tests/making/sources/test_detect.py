@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import inspect
 import json
+import os
+import shutil
 from pathlib import Path
 
+import datasets
 import numpy as np
+import pyarrow as pa
 import pytest
 
 import recordsmith as rs
@@ -85,10 +89,72 @@ def test_several_kinds_are_listed_with_the_way_to_name_one(tmp_path):
     assert "--kind csv" in caught.value.on_command_line()
 
 
-@pytest.mark.parametrize("names", [[], ["notes.txt"], ["a.what", "b.what"]])
+def test_an_empty_folder_is_called_that(tmp_path):
+    (tmp_path / "inside").mkdir()
+    with pytest.raises(rs.RecordsmithError, match="The folder is empty"):
+        kind_of(tmp_path)
+
+
+@pytest.mark.parametrize("names", [["notes.txt"], ["a.what", "b.what"]])
 def test_nothing_known_says_what_is_there(names, tmp_path):
     with pytest.raises(rs.RecordsmithError, match=r"could not be detected(.|\n)*rs.sources.csv"):
         kind_of(filled(tmp_path, *names))
+
+
+@pytest.mark.parametrize("names", [["cat/1.jpg", "dog/1.jpg"], ["a/1.xml", "b/1.jpg"], ["train.csv", "test.csv"]])
+def test_an_archive_of_files_is_not_a_webdataset(names, tmp_path):
+    filled(tmp_path / "files", *names)
+    path = shutil.make_archive(str(tmp_path / "packed"), "gztar", tmp_path / "files")
+    with pytest.raises(rs.RecordsmithError, match="an archive of files, and not of the samples") as caught:
+        kind_of(path)
+    assert "--kind webdataset" in caught.value.on_command_line()
+    assert (
+        kind_of(shutil.make_archive(str(tmp_path / "s"), "tar", filled(tmp_path / "s", "1.jpg", "1.cls")))
+        == "webdataset"
+    )
+
+
+def test_a_list_of_classes_beside_other_files_is_not_the_data(tmp_path):
+    filled(tmp_path / "cifar-10-batches-bin", "data_batch_1.bin", "test_batch.bin", data=bytes(3073))
+    (tmp_path / "cifar-10-batches-bin" / "batches.meta.txt").write_text("airplane\n")
+    with pytest.raises(rs.RecordsmithError, match="raw numbers"):
+        kind_of(tmp_path)
+
+
+def test_a_repository_of_hugging_face(tmp_path):
+    for name in ("en/train.csv", "en/test.csv", "de/train.csv", "de/test.csv"):
+        filled(tmp_path / "repository", name, data=f"text\n{name}\n".encode())
+    files = [f"  - split: {split}\n    path: {{}}/{split}.csv\n" for split in ("train", "test")]
+    configs = "".join(
+        f"- config_name: {name}\n  data_files:\n{''.join(files).format(name, name)}" for name in ("en", "de")
+    )
+    (tmp_path / "repository/README.md").write_text(f"---\nconfigs:\n{configs}---\n# Words\n")
+    with pytest.raises(
+        rs.RecordsmithError, match=r"(?s)several datasets.*'en', 'de'.*load_dataset\(.*, 'en'\)"
+    ) as caught:
+        rs.make(tmp_path / "repository", tmp_path / "out")
+    lines = str(caught.value).partition("and pass it:")[2].replace('"data"', repr(str(tmp_path / "made")))
+    exec(inspect.cleandoc(lines), {"rs": rs})
+    assert rs.open(tmp_path / "made", split="test")[0]["text"] == "en/test.csv"
+    assert rs.make(tmp_path / "repository" / "de", tmp_path / "out").splits_kept
+
+
+def test_the_cache_of_hugging_face(tmp_path):
+    table = datasets.Dataset.from_dict({"x": [1, 2, 3]})
+    for split in ("train", "test"):
+        with pa.ipc.new_stream(tmp_path / f"words-{split}.arrow", table.data.table.schema) as writer:
+            writer.write(table.data.table)
+    table.info.write_to_directory(str(tmp_path))
+    assert rs.make(tmp_path, tmp_path / "out").splits_kept
+
+
+def test_pipes_and_devices_in_a_folder_are_not_waited_for(tmp_path):
+    filled(tmp_path, *(f"{kind}/{number}.png" for kind in ("cat", "dog") for number in range(2)), data=IMAGE)
+    for name in ("cat/x.png", "metadata.csv", "train.txt", "data.yaml", "a.json", "b.xml"):
+        os.mkfifo(tmp_path / name)
+    os.symlink("/dev/zero", tmp_path / "cat" / "zero.png")
+    made = rs.make(tmp_path, tmp_path / "out")
+    assert (made.rows, made.rejects) == (4, 0)
 
 
 def test_a_path_that_is_not_there():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pickle
+import re
 import shutil
 import subprocess
 import zipfile
@@ -26,7 +27,7 @@ def lines_of(path: Path, out: Path) -> str:
         rs.make(path, out)
     assert not out.exists() or not list(out.iterdir())
     assert "csv" not in str(caught.value)
-    assert "Read it in Python, and pass the rows:" in caught.value.on_command_line()
+    assert re.search("(Read it in Python|Unpack it), and pass the (rows|folder):", caught.value.on_command_line())
     lines = caught.value.example or ""
     assert 2 <= len(lines.splitlines()) <= 5
     return lines

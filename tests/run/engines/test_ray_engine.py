@@ -18,6 +18,7 @@ import recordsmith as rs
 from recordsmith.cli import main
 from recordsmith.facts import divided_survey
 from recordsmith.images import encode_image
+from recordsmith.making.sources import row_stream
 from recordsmith.run.engines import ray_engine, ray_tasks
 from recordsmith.run.shards import dealing, shard_writing, shuffling
 from tests.formats.made_sources import file_digests, labelled, numbers
@@ -310,9 +311,9 @@ def test_a_machine_that_does_not_see_the_staging_folder(quick_path: Path, monkey
     with pytest.raises(KeyboardInterrupt):
         rs.make(numbers(1000), quick_path / "out", on_progress=stop("writing"), **options)
     monkeypatch.setattr(ray_tasks, "_LOOKS", 1)
-    with pytest.raises(rs.RecordsmithError, match="does not see the staging folder"):
+    with pytest.raises(rs.RecordsmithError, match="cannot access the staging folder"):
         ray_tasks.Surroundings.here(str(quick_path / "elsewhere" / "plan.json")).check()
-    with pytest.raises(rs.RecordsmithError, match="does not see the source"):
+    with pytest.raises(rs.RecordsmithError, match="cannot access the source"):
         ray_tasks.Surroundings.here(source=[str(quick_path / "photos")]).check()
     with pytest.raises(rs.RecordsmithError, match="another version of recordsmith"):
         ray_tasks.Surroundings("0.0.0", "/").check()
@@ -337,3 +338,25 @@ def test_too_little_memory_means_less_at_a_time() -> None:
     assert [one.item for one in engine._retried(attempt, error, halves=True)] == [[1], [2, 3]]
     assert [one.item for one in engine._retried(attempt, error, halves=False)] == [[1, 2, 3]]
     assert [one.item for one in engine._retried(ray_engine._Attempt([1], 0), error, halves=True)] == [[1]]
+
+
+_rows_in_memory: list[int] = []
+
+
+def dies_of_many_rows(row: dict[str, Any]) -> dict[str, Any]:
+    """Kills its own process, as the kernel does, if its task has more than 500 rows; a task has consecutive ones."""
+    n = int(row["n"])
+    if _rows_in_memory and n != _rows_in_memory[-1] + 1:
+        _rows_in_memory.clear()
+    _rows_in_memory.append(n)
+    if len(_rows_in_memory) > 500:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return row
+
+
+def test_a_worker_that_the_kernel_kills_for_memory_gets_less(quick_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(row_stream, "_CHUNK_ROWS", 250)  # and four of them are a task
+    source = rs.sources.rows([{"n": n} for n in range(2000)])
+    schema = rs.Schema({"n": rs.Scalar("int64")})
+    rs.make(source, quick_path / "out", map=dies_of_many_rows, schema=schema, engine="ray", shuffle=False)
+    assert [row["n"].item() for row in rs.open(quick_path / "out")] == list(range(2000))

@@ -260,7 +260,8 @@ def object_digests(url: str) -> list[tuple[str, str]]:
     found = []
     for facts in folder.walk():
         name = Path(facts.key).name
-        content = bytes(folder.get_range(facts.key, 0, facts.size)) if ".tfrecord-" in name and facts.size else b""
+        is_shard = ".tfrecord-" in name and not name.endswith(".index")
+        content = bytes(folder.get_range(facts.key, 0, facts.size)) if is_shard and facts.size else b""
         found.append((name, hashlib.sha256(content).hexdigest()))
     return sorted(found)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -17,6 +18,7 @@ import pytest
 
 import recordsmith as rs
 from recordsmith.cli import main
+from recordsmith.records.index import cached_index
 from recordsmith.run.progress import Progress
 from recordsmith.storage.objects import open_folder, read_published
 from recordsmith.storage.objects.folder_upload import FolderUpload
@@ -60,8 +62,10 @@ def nothing_left(url: str, cache: Path) -> bool:
     published = read_published(folder)
     expected = set() if published is None else {f"{published.folder}/{name}" for name in published.files}
     expected |= set() if published is None else {"recordsmith.json"}
+    indexes = {f"{os.path.dirname(key)}/.recordsmith/{os.path.basename(key)}.index" for key in expected}
     staged = [path for path in cache.rglob("*") if path.is_file() and path.suffix != ".lock"]
-    return {facts.key for facts in folder.walk()} == expected and folder.abort_uploads("") == 0 and not staged
+    found = {facts.key for facts in folder.walk()}
+    return found - indexes == expected and folder.abort_uploads("") == 0 and not staged
 
 
 def test_made_at_a_url_has_the_bytes_of_a_local_one(every_s3_url: str, tmp_path: Path) -> None:
@@ -72,6 +76,10 @@ def test_made_at_a_url_has_the_bytes_of_a_local_one(every_s3_url: str, tmp_path:
     assert (made.folder, made.rows, made.name) == (url, 2000, "pets")
     document = json.loads(open_folder(url).read("recordsmith.json", longest=10**6)[0])
     assert document["splits"]["train"]["records"] == 1600  # the manifest, for whoever looks at it
+    for file in rs.open(url, split="train").files:
+        index = cached_index(file)
+        assert index is not None, "it is beside the shard: nobody has to read the file for it"
+        assert index[0].records == 800
     assert nothing_left(url, tmp_path / "cache")
 
 
@@ -336,6 +344,7 @@ def test_a_server_that_fails_is_one_error_and_the_run_is_resumed(
 RACE = """
 import os, sys, time
 import recordsmith as rs
+from recordsmith.records.index import cached_index
 from recordsmith.storage.objects.folder_upload import FolderUpload
 url, staging, number, go = sys.argv[1:]
 usual = FolderUpload.commit
@@ -391,6 +400,7 @@ def test_one_of_eight_racing_processes_wins(number: int, s3_url: str, tmp_path: 
 KILLED = """
 import sys
 import recordsmith as rs
+from recordsmith.records.index import cached_index
 rs.make(sys.argv[1], sys.argv[2], name="a", split="train=0.8,test=0.2", shards=1, staging=sys.argv[3], resume=True)
 """
 

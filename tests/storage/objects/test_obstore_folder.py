@@ -153,7 +153,7 @@ def test_what_does_not_pass_is_one_error_within_the_limit(
     text = str(raised.value)
     assert "could not be used" in text
     assert f"{s3_url}/a" in text
-    assert "of 1 seconds" in text
+    assert "the limit is 1 s" in text
     assert SECRET_KEY not in text
     if fault.kind == "status":
         assert str(fault.status) in text

@@ -52,7 +52,7 @@ def test_it_fits_the_terminal(width):
     said = printed(made, width)
     assert max(map(len, said.splitlines())) <= width
     words = " ".join(said.split())
-    assert "rejected: 3 of 1,003 rows did not fit" in words
+    assert "rejected: 3 of 1,003 rows were left out" in words
     assert "3 x The JPEG of 320x240 cannot be decoded: it is cut short (image), as in" in words
     assert "dropped: 1 row," in words
     assert "not asked for: 2 rows," in words

@@ -36,7 +36,7 @@ template<typename A> using AllocChar = typename std::allocator_traits<A>::templa
 template<typename A> using string = std::basic_string<char, std::char_traits<char>, AllocChar<A>>;
 
 // random bit
-// Changed by Recordsmith: a function that whoever uses sketches defines (cpp/survey/sketch_randomness.cc), in place of one
+// Changed by Recordsmith: a function that whoever uses sketches defines (cpp/survey/sketches/sketch_randomness.cc), in place of one
 // engine for all that is seeded by the clock; and no random_device.
 uint32_t random_bit();
 

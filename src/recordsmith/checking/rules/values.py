@@ -304,7 +304,7 @@ def normalised_twice(facts: DatasetFacts) -> Iterator[Finding]:
 
 @rule("V014", "integers-as-floats", Severity.INFO)
 def integers_as_floats(facts: DatasetFacts) -> Iterator[Finding]:
-    """A float feature contains only whole numbers.
+    """A float feature contains only integers.
 
     Checked if there are at least 10 records and more than two different values (flags of 0.0 and 1.0 are normal). It is
     a warning if numbers are larger than the dtype can represent exactly, so that two ids may have become

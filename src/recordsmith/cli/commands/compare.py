@@ -34,7 +34,7 @@ Examples:
 @click.option(
     "--no-fingerprints",
     is_flag=True,
-    help="Read the files, also if the fingerprints in both manifests say that the records are the same.",
+    help="Read the files even if the fingerprints in both manifests say that the records are the same.",
 )
 @report_options
 @click.pass_context

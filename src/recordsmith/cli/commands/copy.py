@@ -94,7 +94,7 @@ def sample_option(_ctx: click.Context | None, _param: click.Parameter | None, va
 @click.option(
     "--records",
     metavar="FILE",
-    help="Copy only the records whose numbers are in this file, one a line, counted from 0 over all sources. "
+    help="Copy only the records whose numbers are in this file, one per line, counted from 0 over all sources. "
     "`recordsmith view` writes such files. The records stay in the order of the sources.",
 )
 @click.option("--dedupe", is_flag=True, help="Leave out records that repeat an earlier record byte for byte.")

@@ -170,7 +170,9 @@ class _UnderHeadings(click.Command):
     "detected from names and contents]",
 )
 @click.option("--query", metavar="SQL", help="The rows of a database: a SELECT, with ORDER BY for a fixed order.")
-@click.option("--table", metavar="NAME", help="The table of a database, if it has several.")
+@click.option(
+    "--table", metavar="NAME", help="The table of a database, or the one that lists the files of a folder, if several."
+)
 @click.option("--sheet", metavar="NAME", help="The sheet of a workbook, if it has several.")
 @click.option("--strip", is_flag=True, help="Remove white space around class names.")
 @click.option("--drop-unlabelled", is_flag=True, help="Leave out rows without a label. The summary says how many.")
@@ -273,10 +275,10 @@ def make(ctx: click.Context, /, *, sources: tuple[str, ...], output: str, style:
     """Make a dataset of TFRecord files, split and shuffled, with a description beside them.
 
     SOURCE is a folder of images or texts (whose folders are classes, or splits that contain classes), images with boxes
-    or masks (COCO, Pascal VOC, YOLO, masks beside images), sounds, scans, robot episodes (RLDS, LeRobot), a table
-    (CSV, JSON, Parquet, Arrow, Excel), a database (SQLite, DuckDB), arrays (.npy, .npz, HDF5, .mat, idx), a saved
-    dataset of Hugging Face, tar files of WebDataset, TFRecords, or videos. Several files of one kind, or a quoted glob,
-    are one source.
+    or masks (COCO, Pascal VOC, YOLO, masks beside images), sounds, images or sounds that a table lists (metadata.csv),
+    scans, robot episodes (RLDS, LeRobot), a table (CSV, JSON, Parquet, Arrow, Excel), a database (SQLite, DuckDB),
+    arrays (.npy, .npz, HDF5, .mat, idx), a saved dataset of Hugging Face, tar files of WebDataset, TFRecords, or
+    videos. Several files of one kind, or a quoted glob, are one source.
 
     The files are read back and verified before the run ends. After Ctrl-C, a crash or a full disk, --resume
     continues where the run stopped, and the files are the same. Exit codes: 0 all rows were written, 1 some rows

@@ -31,6 +31,8 @@ _CONCERNED = (
     r"|\.fit\(|numpy|pandas"
 )
 _TRAINING_NAME = re.compile(r"(^|_)(train|training|trn)", re.IGNORECASE)
+# A test of something, and not what makes test data.
+_TEST_FUNCTION = re.compile(r"test_(?!data|set|ds|input|load|gen|batch|split|pipeline)")
 _TESTING_NAME = re.compile(r"(^|_)(val|valid|validation|test|testing|eval|evaluation|dev|holdout|infer)", re.IGNORECASE)
 
 
@@ -107,6 +109,7 @@ class Program:
             if one.stage is not None
             and one.stage.expression is stage.expression
             and one.stage.call.within == stage.call.within
+            and one.stage.call.via == stage.call.via
         ]
 
     def roles(self, pipeline: Pipeline) -> set[str]:
@@ -145,6 +148,7 @@ class Program:
         if pipeline.source.kind == "torch" and pipeline.source.call is not None:
             within = [name for name in reversed(pipeline.source.call.within) if "load" in name]
         hooks = [name for name in within if name.endswith("_dataloader")]  # of Lightning: they say it best
+        within = [name for name in within if not _TEST_FUNCTION.match(name)]
         for name in map(_with_underscores, (*hooks, *pipeline.all_names, *within)):
             if _TESTING_NAME.search(name) and _TRAINING_NAME.search(name):
                 continue  # as `train_and_evaluate`, or `eval_train_loader`: training data that is evaluated

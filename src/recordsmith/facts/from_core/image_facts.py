@@ -18,6 +18,7 @@ from recordsmith.facts.similar_images import SimilarImages, content_digest, perc
 from recordsmith.facts.sound_records import sound_records
 from recordsmith.facts.value_facts import FeatureFacts, ImageFacts, Place
 from recordsmith.images import ImageError, decode_image
+from recordsmith.images.codec import header_of, opencv
 from recordsmith.storage.ranged.opening import record_bytes
 from recordsmith.workers.progress_display import OnPhase
 from recordsmith.workers.threads import in_order, thread_pool
@@ -26,6 +27,8 @@ __all__ = ["Name", "chosen_records", "decode_images", "images_in"]
 
 _HEADER_BYTES = 12
 _MOST_PLACES = 5
+_NOT_SUPPORTED = 2  # an answer of JpegDecoder.open
+_FEW_PIXELS = 4  # on a side
 _AHEAD = 8  # records under way for each thread
 
 Name = tuple[int, int, int]
@@ -158,13 +161,31 @@ def _look_at(data: bytes, *, full: bool, hashed: bool) -> tuple[str | None, bool
     reason: str | None = ""
     flat = False
     if full:
+        reason = None
         try:
-            pixels = decode_image(data)
+            if not _is_sound_jpeg_of_colours(data):
+                pixels = decode_image(data)
+                flat = bool((pixels == pixels[:1, :1]).all())
         except ImageError as error:
             return str(error), False, None
-        reason = None
-        flat = bool((pixels == pixels[:1, :1]).all())
     return reason, flat, perceptual_hash(data) if hashed else None
+
+
+def _is_sound_jpeg_of_colours(data: bytes) -> bool:
+    """Whether an image is a JPEG that decodes without an error and has more than one colour; False if unsure.
+
+    All of its data are gone through, but only a few pixels are computed, which takes half of the time.
+    """
+    opencv()  # without it no images are looked at, whatever their format
+    header = header_of(data)
+    decoder = _core.JpegDecoder()
+    if header.format != "jpeg" or decoder.open(np.frombuffer(data, np.uint8)) == _NOT_SUPPORTED:
+        return False
+    some = np.empty((_FEW_PIXELS, _FEW_PIXELS, 3), np.uint8)
+    whole = (0, 0, decoder.height, decoder.width)
+    if not decoder.fill(some, part=whole, planar=False, flips=(False, False), added=0, scale=1):
+        return False
+    return bool((some != some[:1, :1]).any())
 
 
 def _completed(feature: FeatureFacts, tally: _Tally | None, decode: str) -> FeatureFacts:

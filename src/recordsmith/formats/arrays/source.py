@@ -12,17 +12,18 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from recordsmith.errors import RecordsmithError, SchemaError
+from recordsmith import _core
+from recordsmith.errors import RecordsmithError, SchemaError, list_names
 from recordsmith.formats.arrays.array_features import Column, blocks, bytes_per_row, feature_of, values_for
 from recordsmith.formats.arrays.stored_arrays import Array, MemberStream, StoredArray, arrays_in_files, stored_array
-from recordsmith.formats.files.file_splits import in_split_order
+from recordsmith.formats.files.file_splits import in_split_order, splits_by_name
 from recordsmith.formats.files.source_files import PathLike, SourceFile, describe_files
 from recordsmith.formats.source import Chunk, Loaded, NumberedRows, Source
 from recordsmith.formats.tables.options import TableOptions, table_options
 from recordsmith.records.shards import split_in_name
 from recordsmith.schema import Schema
 
-__all__ = ["ArraysSource", "arrays", "base_name", "by_split"]
+__all__ = ["ArraysSource", "arrays", "base_name", "by_split", "tables_of_files"]
 
 _CHUNK_BYTES = 8 << 20
 _CHUNK_ROWS = 65_536
@@ -72,7 +73,11 @@ def arrays(
     if isinstance(data, Mapping):
         found: Mapping[str, Column] = {_checked_name(name): _column(name, value) for name, value in data.items()}
     else:
-        found = arrays_in_files(data)
+        files = arrays_in_files(data)
+        names = [name for _, arrays in files for name in arrays]
+        if len(files) > 1 and len(set(names)) < len(names):
+            return ArraysSource(tables_of_files(files, ".npz"), options)
+        found = {name: column for _, arrays in files for name, column in arrays.items()}
     return ArraysSource(by_split(found), options)
 
 
@@ -111,6 +116,15 @@ class ArraysSource(Source):
         self.label = options.label_name()
         first = next(iter(tables.values()), {})
         names = options.wanted(list(first), next((place.file.path for place in _stored(first)), "the arrays"))
+        for split, columns in tables.items():
+            missing = [name for name in names if name not in columns]
+            if missing:
+                raise RecordsmithError(
+                    f"The split {split!r} lacks arrays that another one has.",
+                    found=list_names(columns),
+                    expected=list_names(names),
+                    advice="Choose arrays that all splits have with columns=[...].",
+                )
         self._tables = {split: {name: columns[name] for name in names} for split, columns in tables.items()}
         for columns in self._tables.values():
             _check_lengths(columns)
@@ -216,6 +230,26 @@ def by_split(columns: Mapping[str, Column]) -> dict[str | None, dict[str, Column
     return tables if None not in tables and len(tables) > 1 and same else {None: dict(columns)}
 
 
+def tables_of_files(
+    files: Sequence[tuple[SourceFile, Mapping[str, Column]]], kind: str
+) -> dict[str | None, dict[str, Column]]:
+    """Return arrays by split: by the names of arrays in one file, and by the names of several files."""
+    if len(files) == 1:
+        return by_split(files[0][1])
+    splits = splits_by_name([file.path for file, _ in files])
+    if len(set(splits.values())) < len(files):
+        raise RecordsmithError(
+            f"Several {kind} files must be splits, by their names.",
+            found=list_names([file.path for file, _ in files], 4),
+            expected=f"names such as train{kind} and test{kind}",
+            advice="Make a dataset of one file. For more, read them in Python, and pass their rows to rs.make.",
+        )
+    tables: dict[str | None, dict[str, Column]] = {splits[file.path]: dict(columns) for file, columns in files}
+    if len({frozenset(table) for table in tables.values()}) > 1:  # x_train in train.h5, and x_test in test.h5
+        tables = {split: {base_name(name): one for name, one in table.items()} for split, table in tables.items()}
+    return tables
+
+
 def base_name(name: str) -> str:
     """Return the name of an array without the split that is part of it.
 
@@ -271,6 +305,13 @@ def _check_lengths(columns: Mapping[str, Column]) -> None:
         raise RecordsmithError(
             "No arrays were given.", expected="arrays by name, such as {'image': images, 'label': y}"
         )
+    single = [name for name, column in columns.items() if not column.shape]
+    if single:
+        raise RecordsmithError(
+            "An array needs one entry per row.",
+            found=f"{list_names(single)}: a single value",
+            advice="Choose the other arrays with columns=[...].",
+        )
     rows = {name: int(column.shape[0]) for name, column in columns.items()}
     if len(set(rows.values())) > 1:
         raise RecordsmithError(
@@ -297,7 +338,7 @@ def _digest(column: Array) -> dict[str, Any]:
         digest.update(repr(column.tolist()).encode(errors="surrogatepass"))
     else:
         for block in blocks(column):
-            digest.update(np.ascontiguousarray(block).tobytes())
+            digest.update(_core.digest_bytes(np.ascontiguousarray(block).reshape(-1).view(np.uint8)))
     if isinstance(column, np.ma.MaskedArray):
         digest.update(np.ma.getmaskarray(column).tobytes())
     return {"dtype": str(column.dtype), "shape": list(column.shape), "digest": digest.hexdigest()}

@@ -111,17 +111,14 @@ class MemberStream:
         return stream
 
 
-def arrays_in_files(path: PathLike | Iterable[PathLike]) -> dict[str, StoredArray]:
+def arrays_in_files(path: PathLike | Iterable[PathLike]) -> list[tuple[SourceFile, dict[str, StoredArray]]]:
     """Find the arrays of files and archives, by name."""
     files = find_files(path, SUFFIXES, kind=".npy or .npz")
-    columns: dict[str, StoredArray] = {}
-    for file in files:
-        found = _members(file) if file.path.lower().endswith(".npz") else {_stem(file.path): stored_array(file)}
-        for name, column in found.items():
-            if name in columns:
-                raise RecordsmithError(f"Two arrays are named {name!r}.", path=file.path, advice="Rename one of them.")
-            columns[name] = column
-    return columns
+    is_archive = [file.path.lower().endswith(".npz") for file in files]
+    return [
+        (file, _members(file) if archive else {_stem(file.path): stored_array(file)})
+        for file, archive in zip(files, is_archive, strict=True)
+    ]
 
 
 def stored_array(file: SourceFile) -> StoredArray:
@@ -156,8 +153,6 @@ def _members(file: SourceFile) -> dict[str, StoredArray]:
 
 
 def _checked(column: StoredArray, header: NpyHeader, there: int) -> StoredArray:
-    if not column.shape:
-        raise RecordsmithError("An array needs one entry per row.", path=column.file.path, found="a single value")
     if there < header.size:
         raise _cut_short(column, f"{there} bytes of {header.size}")
     if column.fortran and column.offset is None:

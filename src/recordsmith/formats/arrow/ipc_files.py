@@ -18,6 +18,7 @@ __all__ = ["is_saved_dataset", "readers_of_files"]
 
 SUFFIXES = (".arrow", ".feather", ".ipc")
 _STATE, _SPLITS = "state.json", "dataset_dict.json"  # what save_to_disk writes beside the data
+_INFO = "dataset_info.json"  # what is beside the Arrow files of the cache; TFDS has a file of this name too
 
 
 class IpcReader(BatchReader):
@@ -26,7 +27,7 @@ class IpcReader(BatchReader):
     def __init__(self, file: SourceFile, split: str | None = None) -> None:
         self.file = self._file = file
         self.name = file.path
-        self.folder = os.path.dirname(file.path)
+        self.folder = os.path.dirname(file.path) or "."
         self.split = split
 
     def batches(self, fields: Any) -> Iterator[Batch]:  # noqa: ARG002 - the types are those of the file
@@ -75,13 +76,19 @@ class IpcReader(BatchReader):
 
 def readers_of_files(paths: Any) -> list[BatchReader]:
     """Return the readers of the files that a path stands for; a folder may be a saved dataset of Hugging Face."""
-    if isinstance(paths, (str, os.PathLike)) and is_saved_dataset(os.fsdecode(paths)):
+    if isinstance(paths, (str, os.PathLike)) and _is_saved(os.fsdecode(paths)):
         return _readers_of_saved(os.fsdecode(paths))
     return [IpcReader(file) for file in find_files(paths, SUFFIXES, kind="Arrow")]
 
 
 def is_saved_dataset(folder: PathLike) -> bool:
-    """Say whether a folder was written by `save_to_disk` of Hugging Face's datasets."""
+    """Say whether a folder was written by `save_to_disk` of Hugging Face's datasets, or is one of its cache."""
+    if _is_saved(folder):
+        return True
+    return os.path.isfile(os.path.join(folder, _INFO)) and any(name.endswith(".arrow") for name in os.listdir(folder))
+
+
+def _is_saved(folder: PathLike) -> bool:
     return any(os.path.isfile(os.path.join(folder, name)) for name in (_STATE, _SPLITS))
 
 

@@ -11,14 +11,16 @@ from recordsmith.audio import FORMATS, AudioError, AudioHeader, check_audio, pre
 from recordsmith.errors import PipelineError, did_you_mean, list_names
 from recordsmith.formats.files.labelled_files import LabelledFileSource, folder_settings, paths_of, spread
 from recordsmith.formats.files.source_files import PathLike
+from recordsmith.formats.images.annotated_folders import unread_texts
 from recordsmith.formats.images.folder_layout import LayoutName
-from recordsmith.formats.images.listing import readable_name
+from recordsmith.formats.images.listing import FoundFile, readable_name
 from recordsmith.schema import Audio, Feature
 
-__all__ = ["audio"]
+__all__ = ["SUFFIXES", "AudioReader", "audio", "headers_of", "sound_feature"]
 
 _SUFFIXES = (".wav", ".wave", ".flac", ".ogg", ".oga", ".opus", ".mp3")
 _OTHERS = (".m4a", ".aac", ".aif", ".aiff", ".wma", ".amr")  # meant to be sounds, and rejected with the reason
+SUFFIXES = (*_SUFFIXES, *_OTHERS)
 _MOST_HEADERS = 1024  # that are read to learn what the sounds are
 
 
@@ -106,19 +108,12 @@ class AudioSource(LabelledFileSource):
 
     kind: ClassVar[str] = "audio"
     what: ClassVar[str] = "sounds"
-    suffixes: ClassVar[tuple[str, ...]] = (*_SUFFIXES, *_OTHERS)
+    suffixes: ClassVar[tuple[str, ...]] = SUFFIXES
 
     _reader: AudioReader
 
     def _features(self) -> dict[str, Feature]:
-        def common(given: Any, found: set[Any]) -> Any:
-            return given if given is not None else found.pop() if len(found) == 1 else None
-
-        asked = self._reader
-        rate = common(asked.rate, {header.rate for header in self._headers})
-        channels = common(asked.channels, {header.channels for header in self._headers})
-        encoding = common(asked.encoding, {header.format for header in self._headers})
-        return {asked.feature: Audio(rate=rate, channels=channels, encoding=encoding)}
+        return {self._reader.feature: sound_feature(self._headers, self._reader)}
 
     def _settings(self) -> dict[str, Any]:
         asked = self._reader
@@ -130,23 +125,44 @@ class AudioSource(LabelledFileSource):
             "check": "decode" if asked.decode else "header",
         }
 
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """Which files are left out or not read."""
+        return (*super().warnings, *unread_texts(self._listing, "sounds"))
+
     @cached_property
     def _headers(self) -> set[AudioHeader]:
-        """The headers of all sounds, or of some spread over the whole, without their lengths."""
-        files = self._listing.files
-        found = set()
-        for file in spread(files, _MOST_HEADERS):
-            try:
-                with open(file.path, "rb") as opened:
-                    found.add(replace(read_header(opened), samples=0, subtype=""))
-            except (AudioError, OSError):
-                continue  # it is rejected where it is loaded
-        if not found:
-            raise PipelineError(
-                "None of the files is a sound that can be read.",
-                path=self._listing.root,
-                found=list_names([readable_name(file.name) for file in files[:4]]),
-                expected="WAV, FLAC, Ogg or MP3",
-                advice="Convert other formats first, for example with `ffmpeg -i sound.m4a sound.flac`.",
-            )
-        return found
+        return headers_of(self._listing.files, self._listing.root)
+
+
+def sound_feature(headers: set[AudioHeader], asked: AudioReader) -> Audio:
+    """Return the feature of sounds: what was asked for, or else what all of them have."""
+
+    def common(given: Any, found: set[Any]) -> Any:
+        return given if given is not None else found.pop() if len(found) == 1 else None
+
+    return Audio(
+        rate=common(asked.rate, {header.rate for header in headers}),
+        channels=common(asked.channels, {header.channels for header in headers}),
+        encoding=common(asked.encoding, {header.format for header in headers}),
+    )
+
+
+def headers_of(files: Sequence[FoundFile], root: str) -> set[AudioHeader]:
+    """Return the headers of all sounds, or of some spread over the whole, without their lengths."""
+    found = set()
+    for file in spread(files, _MOST_HEADERS):
+        try:
+            with open(file.path, "rb") as opened:
+                found.add(replace(read_header(opened), samples=0, subtype=""))
+        except (AudioError, OSError):
+            continue  # it is rejected where it is loaded
+    if not found:
+        raise PipelineError(
+            "None of the files is a sound that can be read.",
+            path=root,
+            found=list_names([readable_name(file.name) for file in files[:4]]),
+            expected="WAV, FLAC, Ogg or MP3",
+            advice="Convert other formats first, for example with `ffmpeg -i sound.m4a sound.flac`.",
+        )
+    return found

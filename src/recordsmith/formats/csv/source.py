@@ -167,7 +167,7 @@ class CsvChunk(Chunk):
             )
             for number, count, text in uneven
         ]
-        folder = os.path.dirname(self.piece.file.path)
+        folder = os.path.dirname(self.piece.file.path) or "."
         return load_columns(columns, rows, self.rules, folder=folder, places=places, bad=bad, rejects=rejects)
 
     def _kept_columns(self) -> tuple[dict[str, Any], int, Uneven] | None:

@@ -24,10 +24,10 @@ from recordsmith.formats.detection.objects import (
     checked_numbers,
 )
 from recordsmith.formats.detection.segments import mask_of_polygons, mask_of_runs
-from recordsmith.formats.detection.source import AnnotatedSource, Found, Settings
+from recordsmith.formats.detection.source import AnnotatedSource, Found, Settings, list_images
 from recordsmith.formats.images.annotated_folders import head_and_tail, is_annotation_json
 from recordsmith.formats.images.image_lookup import ImageLookup
-from recordsmith.formats.images.listing import FoundFile, Listing, file_in, list_folder, readable_name
+from recordsmith.formats.images.listing import FoundFile, Listing, file_in, readable_name
 from recordsmith.formats.images.options import is_decoded, preparation_of
 from recordsmith.records.shards import split_in_name
 from recordsmith.wording.numbers import count_text
@@ -94,7 +94,7 @@ class CocoSource(AnnotatedSource):
     def _find(self) -> Found:
         is_json = self._path.lower().endswith(".json")
         root = self._folder or (_folder_around(self._path) if is_json else self._path)
-        listing = list_folder(root)
+        listing, remarks = list_images(root)
         left_out: list[str] = []
         if is_json:
             files = [file_in(os.path.dirname(self._path), os.path.basename(self._path))]
@@ -126,7 +126,6 @@ class CocoSource(AnnotatedSource):
         wanted += ("keypoints", "visibility") if points else ()
         keypoints = max(points, default=0)
         numbers = {category: number for number, category in enumerate(categories)}
-        remarks = []
         if left_out:
             remarks.append(f"These annotations were not read: {list_names(left_out, 4)}. Pass one of them to read it.")
         unused = sum(one.name not in used for one in listing.files)
@@ -229,8 +228,12 @@ class _Document:
         return (one for one in self.content["annotations"] if isinstance(one, dict))
 
     def fields(self) -> set[str]:
-        names = {"area": "area", "iscrowd": "crowd", "segmentation": "masks"}
-        return {what for key, what in names.items() if any(one.get(key) for one in self._annotations())}
+        named = {
+            what
+            for key, what in (("area", "area"), ("iscrowd", "crowd"))
+            if any(key in one for one in self._annotations())
+        }
+        return named | ({"masks"} if any(one.get("segmentation") for one in self._annotations()) else set())
 
     def point_counts(self) -> set[int]:
         lists = (one.get("keypoints") for one in self._annotations())

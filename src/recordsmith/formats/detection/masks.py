@@ -9,13 +9,14 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from recordsmith.errors import PipelineError
+from recordsmith.errors import PipelineError, list_names
 from recordsmith.formats.detection.naming import NamingName, naming_of
 from recordsmith.formats.detection.objects import AnnotatedImage, AnnotationError, ImageObjects
 from recordsmith.formats.detection.segments import index_png, png_of_mask
 from recordsmith.formats.detection.source import OF_IMAGE, AnnotatedSource, Found, Settings
 from recordsmith.formats.images.folder_layout import splits_of
 from recordsmith.formats.images.image_files import contents_of
+from recordsmith.formats.images.listed_splits import listed_splits
 from recordsmith.formats.images.listing import FoundFile, list_folder, readable_name
 from recordsmith.formats.images.mask_pairs import find_mask_pairs
 from recordsmith.formats.images.options import is_decoded, preparation_of
@@ -26,6 +27,8 @@ __all__ = ["masks"]
 
 PathLike = str | os.PathLike[str]
 Colour = tuple[int, int, int]
+
+_SHOWN_COLOURS = 12
 
 
 def masks(  # noqa: PLR0913 - each is a setting of its own
@@ -88,7 +91,8 @@ class MaskSource(AnnotatedSource):
         return (*OF_IMAGE, "semantic")
 
     def _find(self) -> Found:
-        pairs = find_mask_pairs(list_folder(self._path).files)
+        listing = list_folder(self._path)
+        pairs = find_mask_pairs(listing.files)
         if pairs is None:
             raise PipelineError(
                 "No masks were found beside the images.",
@@ -97,6 +101,10 @@ class MaskSource(AnnotatedSource):
             )
         names = list(pairs.images)
         splits = splits_of([pairs.names[name] for name in names])
+        listed = listed_splits(listing.root, names, listing.ignored, "segmentation")
+        if listed.splits:
+            names = [name for name in names if name in listed.splits]
+            splits = [listed.splits[name] for name in names]
         rows = []
         lossy = 0
         for name, split in zip(names, splits, strict=True):
@@ -110,10 +118,16 @@ class MaskSource(AnnotatedSource):
             place = readable_name(mask.path)
             rows.append(AnnotatedImage(None, split=default, problem="The image of this mask is missing.", place=place))
         remarks = []
+        left_out = len(pairs.images) - len(names)
+        if left_out:
+            lists = list_names(listed.lists, 4)
+            remarks.append(f"{count_text(left_out, 'image')} in no list of a split ({lists}): left out.")
         if lossy:
             remarks.append(f"{count_text(lossy, 'mask')} in JPEG, which changes the classes of pixels at edges.")
         used = [mask for found in pairs.masks.values() for mask in found]
         reader = MaskReader(self._colours, self._settings.preparation.size, self._settings.decode)
+        if self._colours is None and used:
+            _refuse_colours(used[0])
         colours = None if self._colours is None else [list(colour) for colour in self._colours]
         return Found(rows, self._classes, reader, annotations=used, remarks=remarks, facts={"colours": colours})
 
@@ -170,6 +184,24 @@ class MaskReader:
             wrong = int(codes[known[order][place] != codes][0])
             raise ImageError(f"It has the colour {(wrong >> 16, wrong >> 8 & 255, wrong & 255)}, which is no class.")
         return order[place].astype(np.uint8)
+
+
+def _refuse_colours(mask: FoundFile) -> None:
+    """Refuse masks with colours by the first one, with the colours that it has."""
+    data = next(contents_of([mask]))
+    try:
+        pixels = None if isinstance(data, Exception) or index_png(data) is not data else decode_image(data, channels=3)
+    except ImageError:
+        return  # it is rejected with the reason when it is read
+    if pixels is None or (pixels == pixels[:, :, :1]).all():
+        return
+    found = [tuple(map(int, colour)) for colour in np.unique(pixels.reshape(-1, 3), axis=0)[:_SHOWN_COLOURS]]
+    raise PipelineError(
+        "The masks have colours instead of class numbers.",
+        path=readable_name(mask.path),
+        found=list_names(map(str, found), _SHOWN_COLOURS),
+        advice=f"Name the colours: rs.sources.masks(folder, colours={{'background': {found[0]}, ...}}).",
+    )
 
 
 def _checked_colour(name: str, colour: Any) -> Colour:

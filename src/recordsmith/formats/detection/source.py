@@ -21,7 +21,8 @@ from recordsmith.formats.detection.objects import AnnotatedImage, AnnotationErro
 from recordsmith.formats.detection.segments import png_of_mask
 from recordsmith.formats.files.file_splits import in_split_order
 from recordsmith.formats.images.image_files import ImageFiles, contents_of, prepared_image
-from recordsmith.formats.images.listing import FoundFile, readable_name
+from recordsmith.formats.images.listing import FoundFile, Listing, list_folder, readable_name
+from recordsmith.formats.images.mask_pairs import images_and_masks
 from recordsmith.formats.images.options import describe_preparation
 from recordsmith.formats.images.warnings import kept_image_warnings
 from recordsmith.formats.source import Chunk, Loaded, Reject, Source
@@ -32,7 +33,7 @@ from recordsmith.storage.ranged.opening import is_ranged
 from recordsmith.storage.ranged.requests import RemoteReadError
 from recordsmith.wording.numbers import count_text
 
-__all__ = ["OF_IMAGE", "AnnotatedSource", "Found", "Settings"]
+__all__ = ["OF_IMAGE", "AnnotatedSource", "Found", "Settings", "list_images"]
 
 OF_IMAGE = ("format", "height", "width", "filename", "source_id")
 _CHUNK_FILES = 64
@@ -223,6 +224,16 @@ class AnnotatedSource(Source):
         }
 
 
+def list_images(folder: str) -> tuple[Listing, list[str]]:
+    """List the images of a folder without masks beside them, and say which were left out."""
+    listing = list_folder(folder)
+    listing.files, masks = images_and_masks(listing.files)
+    if not masks:
+        return listing, []
+    said = f"{count_text(len(masks), 'mask')} not read, such as {readable_name(masks[0].name)}."
+    return listing, [f"{said} rs.sources.masks (--kind masks) reads images with masks, without boxes."]
+
+
 def digest_of(files: Iterable[FoundFile]) -> str:
     """Return a digest over the names, sizes and times of files."""
     digest = hashlib.sha256()
@@ -261,7 +272,8 @@ class AnnotatedChunk(Chunk):
             except RemoteReadError:
                 raise  # it says nothing about the image
             except AnnotationError as error:
-                rejects.append(Reject(place, number, naming.names["boxes"], str(error)))
+                about = "boxes" if "boxes" in self.columns else "semantic"
+                rejects.append(Reject(place, number, naming.names[about], str(error)))
             except (ImageError, OSError) as error:
                 reason = f"It cannot be read: {error.strerror}." if isinstance(error, OSError) else str(error)
                 rejects.append(Reject(readable_name(image.file.path), number, naming.names["image"], reason))

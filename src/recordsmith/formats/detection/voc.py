@@ -11,19 +11,19 @@ import math
 import os
 import re
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from recordsmith.errors import PipelineError
+from recordsmith.errors import PipelineError, list_names
 from recordsmith.formats.detection.naming import NamingName, naming_of
 from recordsmith.formats.detection.objects import AnnotatedImage, AnnotationError, ImageObjects
-from recordsmith.formats.detection.source import AnnotatedSource, Found, Settings
+from recordsmith.formats.detection.source import AnnotatedSource, Found, Settings, list_images
 from recordsmith.formats.detection.xml_files import parse_xml
 from recordsmith.formats.images.folder_layout import splits_of
 from recordsmith.formats.images.image_files import contents_of
 from recordsmith.formats.images.image_lookup import ImageLookup
-from recordsmith.formats.images.listing import FoundFile, Listing, file_in, list_folder, readable_name
+from recordsmith.formats.images.listed_splits import listed_splits
+from recordsmith.formats.images.listing import FoundFile, file_in, readable_name
 from recordsmith.formats.images.options import is_decoded, preparation_of
 from recordsmith.wording.numbers import count_text
 
@@ -34,7 +34,6 @@ __all__ = ["voc"]
 
 PathLike = str | os.PathLike[str]
 
-_SPLITS = ("train", "val", "test")
 _FLAGS = ("difficult", "truncated")
 _NUMBER = re.compile(r"\s*-?[0-9]{1,9}(\.[0-9]{0,17})?\s*")
 
@@ -79,35 +78,36 @@ class VocSource(AnnotatedSource):
     kind: ClassVar[str] = "voc"
 
     def _find(self) -> Found:
-        listing = list_folder(self._path)
+        listing, remarks = list_images(self._path)
         files = [file_in(listing.root, name) for name in listing.ignored if name.lower().endswith(".xml")]
         if not files:
             raise PipelineError("The folder has no XML annotations.", path=self._path)
         lookup = ImageLookup(listing)
-        listed = _listed_splits(listing)
+        listed = listed_splits(listing.root, [file.name for file in files], listing.ignored, "main")
         by_folder = dict(zip([file.name for file in files], splits_of([file.name for file in files]), strict=True))
         classes: set[str] = set()
         fields: Counter[str] = Counter()
         rows: list[AnnotatedImage] = []
         unlisted = 0
         for file, data in zip(files, contents_of(files), strict=True):
-            split = listed.get(_id_of(file.name)) if listed else by_folder[file.name]
-            if listed and split is None:
+            split = listed.splits.get(file.name) if listed.splits else by_folder[file.name]
+            if listed.splits and split is None:
                 unlisted += 1
                 continue
             rows.append(_row(file, data, lookup, split, classes, fields))
         used = {row.file.name for row in rows if row.file is not None}
-        unused = sum(_is_plain(one.name) and one.name not in used for one in listing.files) - unlisted
-        remarks = []
+        unused = sum(one.name not in used for one in listing.files) - unlisted
         if unlisted:
-            remarks.append(f"{count_text(unlisted, 'image')} in no split of ImageSets/Main: left out.")
+            lists = list_names(listed.lists, 4)
+            remarks.append(f"{count_text(unlisted, 'image')} in no list of a split ({lists}): left out.")
         if unused > 0:
             remarks.append(f"{count_text(unused, 'image')} without an annotation: left out.")
-        if any("segmentationclass" in one.name.lower().split("/") for one in listing.files):
-            remarks.append("The masks of SegmentationClass were not read: rs.sources.masks (--kind masks) reads them.")
         ordered = sorted(classes)
         wanted = tuple(what for what in (*_FLAGS, "view") if fields[what])
-        reader = VocReader({name: number for number, name in enumerate(ordered)}, wanted)
+        if fields["zero"]:
+            remarks.append("Some boxes start at pixel 0, so pixels are counted from 0 in all of them, and not from 1.")
+        first = 0 if fields["zero"] else 1
+        reader = VocReader({name: number for number, name in enumerate(ordered)}, wanted, first)
         return Found(rows, ordered, reader, wanted, annotations=files, remarks=remarks)
 
 
@@ -129,6 +129,7 @@ def _row(
         classes.add(_text(one, "name"))
         fields.update(what for what in _FLAGS if one.find(what) is not None)
         fields.update(["view"] if one.find("pose") is not None else [])
+        fields.update("zero" for side in ("xmin", "ymin") if (one.findtext(f"bndbox/{side}") or "").strip() == "0")
     stem = os.path.splitext(os.path.basename(file.name))[0]
     problem = None
     image = lookup.of_stem(stem, near=file.name, split=split)
@@ -147,6 +148,7 @@ class VocReader:
 
     numbers: dict[str, int]
     fields: tuple[str, ...]
+    first_pixel: int
 
     def __call__(self, image: AnnotatedImage, height: int, width: int) -> ImageObjects:
         """Return the objects of an image."""
@@ -163,8 +165,9 @@ class VocReader:
             more: dict[str, Any] = {what: int(_text(one, what) == "1") for what in _FLAGS if what in self.fields}
             if "view" in self.fields:
                 more["view"] = _text(one, "pose")
-            # The first pixel has the number 1, and the last one belongs to the box.
-            edges = ((top - 1) / height, (left - 1) / width, bottom / height, right / width)
+            # In Pascal VOC, the first pixel has the number 1, and the last one belongs to the box.
+            start = self.first_pixel
+            edges = ((top - start) / height, (left - start) / width, bottom / height, right / width)
             objects.add(edges, self.numbers[name], **more)
         return objects
 
@@ -198,50 +201,3 @@ def _number(box: Element, side: str) -> float:
     if not _NUMBER.fullmatch(text) or not math.isfinite(float(text)):
         raise AnnotationError(f"The {side} of a box is not a number of pixels: {text[:60]!r}.")
     return float(text)
-
-
-def _id_of(name: str) -> tuple[str, str]:
-    """Return the folder around Annotations, and the id of an image."""
-    folder, _, base = name.rpartition("/")
-    return folder.rpartition("/")[0], os.path.splitext(base)[0]
-
-
-def _is_plain(name: str) -> bool:
-    """Whether an image is none of the masks that VOC has beside its images."""
-    return not any(part.lower().startswith("segmentation") for part in name.split("/")[:-1])
-
-
-def _listed_splits(listing: Listing) -> dict[tuple[str, str], str]:
-    """Return the split of each image that ImageSets/Main lists; with "trainval" for "train" where there is none."""
-    found: dict[tuple[str, str], str] = {}
-    for folder, lists in _lists(listing).items():
-        for split in _SPLITS:
-            name = lists.get(split) or (lists.get("trainval") if split == "train" else None)
-            for line in _lines(os.path.join(listing.root, name)) if name else ():
-                known = found.setdefault((folder, line), split)
-                if known != split:
-                    raise PipelineError(f"An image is in two splits: {known} and {split}.", path=name, found=line[:60])
-    return found
-
-
-def _lists(listing: Listing) -> dict[str, dict[str, str]]:
-    """Return the lists of ImageSets/Main, by the folder around ImageSets."""
-    found: dict[str, dict[str, str]] = {}
-    for name in listing.ignored:
-        parts = name.split("/")
-        if [part.lower() for part in parts[-3:-1]] == ["imagesets", "main"] and name.lower().endswith(".txt"):
-            stem = os.path.splitext(parts[-1])[0].lower()
-            if stem in (*_SPLITS, "trainval"):
-                found.setdefault("/".join(parts[:-3]), {})[stem] = name
-    return found
-
-
-def _lines(path: str) -> Iterator[str]:
-    try:
-        with open(path, encoding="utf-8", errors="replace") as file:
-            for line in file:
-                words = line.split()
-                if words and (len(words) == 1 or words[1] != "-1"):
-                    yield words[0]
-    except OSError as error:
-        raise PipelineError(f"The list of a split cannot be read: {error.strerror}.", path=path) from None

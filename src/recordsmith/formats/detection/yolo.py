@@ -15,13 +15,14 @@ import math
 import os
 import posixpath
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal
 
+from recordsmith.errors import list_names
 from recordsmith.formats.detection.naming import NamingName, naming_of, unique_names
 from recordsmith.formats.detection.objects import AnnotatedImage, AnnotationError, ImageObjects
 from recordsmith.formats.detection.segments import mask_of_polygons
-from recordsmith.formats.detection.source import AnnotatedSource, Found, Settings
+from recordsmith.formats.detection.source import AnnotatedSource, Found, Settings, list_images
 from recordsmith.formats.detection.yolo_yaml import (
     NAMES_FILES,
     class_names,
@@ -32,7 +33,8 @@ from recordsmith.formats.detection.yolo_yaml import (
 )
 from recordsmith.formats.images.folder_layout import splits_of
 from recordsmith.formats.images.image_files import contents_of
-from recordsmith.formats.images.listing import FoundFile, Listing, file_in, list_folder, readable_name
+from recordsmith.formats.images.listed_splits import listed_splits
+from recordsmith.formats.images.listing import FoundFile, Listing, file_in, readable_name
 from recordsmith.formats.images.options import is_decoded, preparation_of
 from recordsmith.wording.numbers import count_text
 
@@ -92,23 +94,30 @@ class YoloSource(AnnotatedSource):
     def _find(self) -> Found:
         is_yaml = self._path.lower().endswith((".yaml", ".yml"))
         root = (os.path.dirname(self._path) or ".") if is_yaml else self._path
-        listing = list_folder(root)
+        listing, remarks = list_images(root)
         yaml = os.path.basename(self._path) if is_yaml else next(iter(yaml_names(listing)), None)
         config = {} if yaml is None else read_yaml(os.path.join(root, yaml))
         lists = split_lists(config, listing, yaml)
         labels = {name: file_in(listing.root, name) for name in listing.ignored if _is_label_name(name)}
+        by_folder = _folder_splits(listing)
+        if not lists.splits and not by_folder:
+            listed = listed_splits(listing.root, [file.name for file in listing.files], listing.ignored)
+            lists = replace(lists, splits=listed.splits, files=listed.lists)
         for name in lists.files:
             labels.pop(name, None)
+        beside = {
+            file.name: next((one for one in _label_names(file.name) if one in labels), None) for file in listing.files
+        }
         by_stem: dict[str, list[str]] = {}
-        for name in labels:
+        for name in labels.keys() - beside.values():
             by_stem.setdefault(os.path.splitext(posixpath.basename(name))[0], []).append(name)
-        splits = lists.splits or _folder_splits(listing)
+        splits = lists.splits or by_folder
         rows, used, left_out = [], set(), 0
         for image in listing.files:
             if lists.splits and image.name not in splits:
                 left_out += 1
                 continue
-            its = next((name for name in _label_names(image.name) if name in labels), None)
+            its = beside[image.name]
             if its is None:  # in a folder of another name
                 named = by_stem.get(os.path.splitext(posixpath.basename(image.name))[0], [])
                 its = named[0] if len(named) == 1 else None
@@ -128,9 +137,11 @@ class YoloSource(AnnotatedSource):
         fields: tuple[str, ...] = ("keypoints", "visibility") if points else ()
         if self._masks and facts.outlines and not points:
             fields = ("masks",)
-        remarks = list(lists.remarks)
+        remarks += lists.remarks
         if left_out:
-            remarks.append(f"{count_text(left_out, 'image')} in no split of {yaml}: left out.")
+            remarks.append(
+                f"{count_text(left_out, 'image')} in no split of {yaml or list_names(lists.files, 4)}: left out."
+            )
         annotations = [row.annotation for row in rows if row.annotation is not None]
         reader = YoloReader(len(classes), points, dims, "masks" in fields)
         described = {"yaml": yaml, "masks": self._masks}

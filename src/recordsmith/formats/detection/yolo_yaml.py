@@ -149,7 +149,7 @@ def keypoint_shape(config: Mapping[str, Any], yaml: str | None) -> tuple[int, in
         return 0, 0
     good = isinstance(shape, list) and len(shape) == 2 and all(isinstance(size, int) for size in shape)
     if not good or not 1 <= shape[0] <= 10_000 or shape[1] not in (2, 3):
-        raise PipelineError("kpt_shape is not a number of points and 2 or 3.", path=yaml, found=str(shape)[:60])
+        raise PipelineError("kpt_shape is not a number of points and 2 or 3.", path=yaml, found=type(shape).__name__)
     return shape[0], shape[1]
 
 
@@ -160,10 +160,15 @@ def class_names(config: Mapping[str, Any], listing: Listing, yaml: str | None) -
         numbers = sorted(names) if all(isinstance(key, int) for key in names) else []
         if numbers != list(range(len(names))):
             raise PipelineError(
-                "The class numbers of the YAML file are not 0, 1, 2, ...", path=yaml, found=list_names(map(str, names))
+                "The class numbers of the YAML file are not 0, 1, 2, ...",
+                path=yaml,
+                found=list_names(map(str, names)),
+                advice="Name all classes from 0 to the last one in it.",
             )
         names = [names[number] for number in numbers]
     if isinstance(names, list) and names:
+        if not all(isinstance(name, (str, int, float)) for name in names):
+            raise PipelineError("The class names of the YAML file are not texts.", path=yaml)
         if len(names) > _MOST_CLASSES:
             raise PipelineError("There are too many classes.", path=yaml, found=f"{len(names):,}")
         return [str(name) for name in names]
@@ -173,4 +178,5 @@ def class_names(config: Mapping[str, Any], listing: Listing, yaml: str | None) -
                 found = [line.strip() for line in file.read(_MOST_YAML).splitlines() if line.strip()]
             if found:
                 return found
-    return []
+    count = config.get("nc")
+    return [str(number) for number in range(count)] if isinstance(count, int) and 0 < count <= _MOST_CLASSES else []

@@ -16,6 +16,7 @@ from recordsmith.formats.tables.batch_source import Batch, BatchReader, BatchSou
 from recordsmith.formats.tables.options import ColumnOptions, column_options
 from recordsmith.formats.tables.value_rows import value_batches
 from recordsmith.records.shards import split_in_name
+from recordsmith.wording.numbers import count_text
 
 __all__ = ["ExcelSource", "excel"]
 
@@ -59,6 +60,11 @@ def excel(
     return ExcelSource(readers, options, {} if sheet is None else {"sheet": sheet})
 
 
+_NAMES_ELSEWHERE = (
+    "Write the names into the first row, or read it with pandas.read_excel(..., header=...) and pass the DataFrame."
+)
+
+
 class ExcelSource(BatchSource):
     """The rows of Excel sheets. Made by `rs.sources.excel`."""
 
@@ -73,7 +79,7 @@ class SheetReader(BatchReader):
     def __init__(self, file: SourceFile, sheet: str, text: Sequence[str], split: str | None) -> None:
         self.file = self._file = file
         self.name = f"{file.path}, sheet {sheet!r}"
-        self.folder = os.path.dirname(file.path)
+        self.folder = os.path.dirname(file.path) or "."
         self.split = split
         self._sheet, self._text = sheet, set(text)
 
@@ -83,15 +89,23 @@ class SheetReader(BatchReader):
             rows = book[self._sheet].iter_rows(values_only=True)
             names = self._names(next(rows, ()))
             width = len(names)
-            filled = ((*row, *[None] * (width - len(row)))[:width] for row in self._not_empty(rows))
+            filled = ((*row, *[None] * (width - len(row)))[:width] for row in self._not_empty(rows, width))
             yield from value_batches(filled, names, fields, self._text)
 
-    def _not_empty(self, rows: Iterable[Sequence[Any]]) -> Iterator[Sequence[Any]]:
+    def _not_empty(self, rows: Iterable[Sequence[Any]], width: int) -> Iterator[Sequence[Any]]:
         empty = False
         for row in rows:
             if all(cell is None for cell in row):
                 empty = True
                 continue
+            if any(cell is not None for cell in row[width:]):
+                raise RecordsmithError(
+                    "The first row of the sheet has fewer names than another row has cells.",
+                    path=self.name,
+                    found=list_names(map(str, row)),
+                    expected=f"{count_text(width, 'cell')}, one for each name",
+                    advice=_NAMES_ELSEWHERE,
+                )
             if empty and not self.name.endswith(_NOT_COUNTED):
                 self.name += _NOT_COUNTED
             yield row
@@ -110,8 +124,7 @@ class SheetReader(BatchReader):
                 "The first row of the sheet must have a different name for each column.",
                 path=self.name,
                 found=f"{list_names(twice)} twice" if twice else f"{list_names(map(str, names))}",
-                advice="Write the names into the first row, or read it with pandas.read_excel(..., header=...) and "
-                "pass the DataFrame.",
+                advice=_NAMES_ELSEWHERE,
             )
         return [str(name) for name in names]
 

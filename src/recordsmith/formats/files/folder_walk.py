@@ -1,4 +1,4 @@
-"""Lists all files below a folder in the order of names, following links, without system files."""
+"""Lists all files below a folder in the order of names, following links, without system files, pipes and devices."""
 
 from __future__ import annotations
 
@@ -61,7 +61,8 @@ def _walk(
     for entry in sorted(_entries(folder), key=lambda entry: entry.name):
         name = prefix + entry.name
         if not _is_folder(entry):
-            yield entry, name
+            if not _is_special(entry):
+                yield entry, name
         elif depth != 1 and not is_system_name(entry.name):
             yield from _walk(entry.path, name + "/", None if depth is None else depth - 1, (*above, here))
 
@@ -78,6 +79,14 @@ def _entries(folder: str) -> list[os.DirEntry[str]]:
         with os.scandir(place) as scanned:
             found += [entry for entry in scanned if entry.path in published]
     return found
+
+
+def _is_special(entry: os.DirEntry[str]) -> bool:
+    """Say whether an entry is a pipe, a socket or a device: reading it may never end."""
+    try:
+        return not entry.is_file() and os.path.exists(entry.path)
+    except OSError:  # a link to itself
+        return False
 
 
 def _is_folder(entry: os.DirEntry[str]) -> bool:

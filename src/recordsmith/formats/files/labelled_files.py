@@ -112,6 +112,7 @@ class LabelledFileSource(Source):
         self._paths = paths
         self._folder = folder
         self._reader = reader
+        self._remarks: tuple[str, ...] = ()
         self.provenance = () if folder.filename is None else (folder.filename,)
 
     @abstractmethod
@@ -135,6 +136,15 @@ class LabelledFileSource(Source):
     def split_of(self, chunk: Chunk) -> str | None:
         """Return the split of the files of a chunk."""
         return chunk.rows[0].split if isinstance(chunk, FilesChunk) else None
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """Which files are left out, and whether all have one label."""
+        classes = self._labelling.classes or ()
+        if len(classes) != 1 or self._folder.labels is not None:
+            return self._remarks
+        one = f"All {self.what} are in one class folder, so they have the same label: {classes[0]!r}."
+        return (*self._remarks, one)
 
     @property
     def size_bytes(self) -> int:
@@ -214,11 +224,15 @@ class LabelledFileSource(Source):
         listing, asked = self._listing, self._folder
         names = [file.name for file in listing.files]
         if asked.label is not None and asked.labels is None and self._is_folder:
-            return labels_from_folders(listing, asked.classes, layout_of(names, asked.layout, listing.root))
-        found = without_labels(listing)
-        if asked.labels is not None:
-            found = labels_from_csv(listing, asked.labels, asked.classes)
-        return found.in_splits(dict(zip(listing.files, splits_of(names), strict=True)))
+            found = labels_from_folders(listing, asked.classes, layout_of(names, asked.layout, listing.root))
+        else:
+            found = without_labels(listing)
+            if asked.labels is not None:
+                found = labels_from_csv(listing, asked.labels, asked.classes)
+            found = found.in_splits(dict(zip(listing.files, splits_of(names), strict=True)))
+        if asked.layout == "auto" and self._is_folder:
+            found, self._remarks = found.in_listed_splits(listing)
+        return found
 
 
 @dataclass(frozen=True, slots=True)

@@ -115,6 +115,13 @@ def array_in_file(file: SourceFile, dataset: Any, order: str = "C") -> Hdf5Array
             found=f"{dataset.name}: {dataset.dtype}",
             advice="Read it with h5py, and pass its rows to rs.make; or choose other datasets with columns=[...].",
         )
+    if dataset.size and dataset.chunks and not dataset.id.get_storage_size():
+        raise RecordsmithError(
+            "A dataset has no stored values, only a shape.",
+            path=file.path,
+            found=f"{dataset.name}: {dataset.shape}",
+            advice="Choose the other datasets with columns=[...].",
+        )
     shape = dataset.shape
     if order == "first":
         shape = shape[::-1]

@@ -7,8 +7,7 @@ from typing import Any, ClassVar
 
 from recordsmith.errors import RecordsmithError, list_names
 from recordsmith.formats.arrays.array_features import Column
-from recordsmith.formats.arrays.source import ArraysSource, base_name, by_split
-from recordsmith.formats.files.file_splits import splits_by_name
+from recordsmith.formats.arrays.source import ArraysSource, base_name, by_split, tables_of_files
 from recordsmith.formats.files.source_files import PathLike, SourceFile, find_files
 from recordsmith.formats.hdf5.datasets import array_in_file, datasets_of, explained, opened_hdf5
 from recordsmith.formats.tables.options import names_of, table_options
@@ -59,19 +58,10 @@ def hdf5(
     options = table_options(label=label, columns=columns, types=types, schema=schema, floats=floats, strip=strip)
     files = find_files(paths, SUFFIXES, kind="HDF5")
     wanted = {*names_of(columns), *names_of(label), *(schema or ())} if columns or schema else set()
-    tables: dict[str | None, dict[str, Column]] = {}
-    splits = splits_by_name([file.path for file in files])
-    if len(files) > 1 and len(set(splits.values())) < len(files):
-        raise RecordsmithError(
-            "Several HDF5 files must be splits, by their names.",
-            found=list_names([file.path for file in files], 4),
-            expected="names such as train.h5 and test.h5",
-            advice="Make a dataset of one file. For more, read them with h5py, and pass rows to rs.make.",
-        )
-    for file in files:
-        found = _tables_of(file, wanted)
-        tables |= {splits[file.path]: found[None]} if file.path in splits and None in found else found
-    return Hdf5Source(tables, options)
+    if len(files) == 1:
+        return Hdf5Source(_tables_of(files[0], wanted), options)
+    found = [(file, one[None]) for file in files for one in [_tables_of(file, wanted, split=False)]]
+    return Hdf5Source(tables_of_files(found, ".h5"), options)
 
 
 class Hdf5Source(ArraysSource):
@@ -80,12 +70,14 @@ class Hdf5Source(ArraysSource):
     kind: ClassVar[str] = "hdf5"
 
 
-def _tables_of(file: SourceFile, wanted: set[str]) -> dict[str | None, dict[str, Column]]:
+def _tables_of(file: SourceFile, wanted: set[str], *, split: bool = True) -> dict[str | None, dict[str, Column]]:
     with opened_hdf5(file) as opened:
         explained(opened, file.path)
         tops = list(opened)
-        are_splits = len(tops) > 1 and all(
-            split_in_name(top) is not None and hasattr(opened[top], "keys") for top in tops
+        are_splits = (
+            split
+            and len(tops) > 1
+            and all(split_in_name(top) is not None and hasattr(opened[top], "keys") for top in tops)
         )
         tables: dict[str | None, dict[str, Column]] = {}
         for top in tops if are_splits else [None]:
@@ -95,4 +87,4 @@ def _tables_of(file: SourceFile, wanted: set[str]) -> dict[str | None, dict[str,
             tables[None if top is None else split_in_name(top)] = columns
     if not any(tables.values()):
         raise RecordsmithError("The file contains no arrays.", path=file.path, found=list_names(tops))
-    return by_split(tables[None]) if None in tables else tables
+    return by_split(tables[None]) if None in tables and split else tables

@@ -24,6 +24,7 @@ from itertools import islice
 
 from recordsmith.errors import PipelineError, advise, list_names
 from recordsmith.formats.files.folder_walk import is_system_name
+from recordsmith.formats.images.annotation_lines import lines_for
 from recordsmith.formats.images.folder_layout import is_generic
 from recordsmith.formats.images.listing import FoundFile, Listing, readable_name
 from recordsmith.formats.images.mask_pairs import MASK_WORDS, find_mask_pairs, words_of
@@ -38,6 +39,7 @@ __all__ = [
     "refuse_annotated",
     "refuse_annotation_file",
     "refuse_listed",
+    "unread_texts",
 ]
 
 _HEAD_BYTES = 64 << 10
@@ -90,10 +92,13 @@ def refuse_annotated(listing: Listing, classes: Sequence[str | None]) -> str | N
             f"Annotations were found beside the images ({form.name}, such as {form.example}). They are not "
             "read: the labels come from the folder names."
         )
-    if form.kind is None:
-        advice = "Such labels are not supported. Read them with your own function, and pass its rows to rs.make."
-    else:
+    lines = lines_for(form.name, listing.root, form.example)
+    if form.kind is not None:
         advice = "Read them with {kind}."
+    elif lines is not None:
+        advice = "Read them in Python, and pass the rows, as below."
+    else:
+        advice = "Such labels are not supported. Read them with your own function, and pass its rows to rs.make."
     raise PipelineError(
         f"This looks like {form.name}: {form.what}.",
         path=listing.root,
@@ -105,6 +110,7 @@ def refuse_annotated(listing: Listing, classes: Sequence[str | None]) -> str | N
             flat=("layout='flat'", "--layout flat"),
             classes=("layout='classes'", "--layout classes"),
         ),
+        example=lines,
     )
 
 
@@ -156,11 +162,24 @@ def refuse_listed(listing: Listing) -> None:
                 "The images are not in class folders, but a table beside them lists them.",
                 path=path,
                 advice=advise(
-                    "Read the labels from the table with {labels}, or use the images without labels with {layout}.",
+                    "Read all of its columns with {kind}, or only the labels with {labels}, or use the images without "
+                    "labels with {layout}.",
+                    kind=("rs.sources.listed", "--kind listed"),
                     labels=path,
                     layout="flat",
                 ),
             )
+
+
+def unread_texts(listing: Listing, what: str) -> tuple[str, ...]:
+    """Say that there are text files with the names of images or sounds, which are not read: captions, transcripts."""
+    stems = {os.path.basename(_stem(file.name)) for file in listing.files}
+    texts = [name for name in listing.ignored if name.lower().endswith((".txt", ".lab"))]
+    paired = [name for name in texts if os.path.basename(_stem(name)) in stems or name.lower().endswith(".trans.txt")]
+    if not paired or (len(paired) < _PAIRED * min(len(texts), len(stems)) and not paired[0].endswith(".trans.txt")):
+        return ()
+    found = f"Text files about the {what} were found, such as {paired[0]}, and were not read."
+    return (f"{found} To use them, write a table metadata.csv beside the {what} with the columns file_name and text.",)
 
 
 def is_annotation_json(head: bytes) -> str | None:
@@ -190,7 +209,7 @@ def is_dataset_yaml(data: bytes) -> bool:
     >>> is_dataset_yaml(b"train: images/train\nval: images/val\nnames: [cat, dog]\n")
     True
     """
-    return bool(re.search(rb"(?m)^\s*names\s*:", data) and re.search(rb"(?m)^\s*(train|val|path)\s*:", data))
+    return bool(re.search(rb"(?m)^\s*(names|nc)\s*:", data) and re.search(rb"(?m)^\s*(train|val|path)\s*:", data))
 
 
 def annotation_file_form(path: str) -> str | None:

@@ -35,6 +35,13 @@ _GENERIC = {"image", "images", "img", "imgs", "jpegimages", "photo", "photos", "
     "raw",
     "video",
     "videos",
+    "audio",
+    "clips",
+    "sounds",
+    "wav",
+    "wavs",
+    "mp3",
+    "flac",
 }
 
 
@@ -167,9 +174,14 @@ def _wrapping_depth(folders: list[_Folders]) -> int:
             return depth if len(names) > 1 and not loose else 0
         if _split_of(names[0]) is not None:
             return depth
-        if any(len(path) == depth + 1 for path in folders):
+        inside = _first_names([path[depth + 1 :] for path in folders])
+        # aclImdb/README beside aclImdb/train and aclImdb/test: files in the outer folder do not make it a class.
+        around = len(inside) > 1 and _are_splits(inside)
+        if any(len(path) == depth + 1 for path in folders) and not around:
             return depth if is_generic(names[0]) else 0
         depth += 1
+        if around:
+            return depth
 
 
 def _first_names(folders: Sequence[_Folders]) -> list[str]:

@@ -11,8 +11,10 @@ from dataclasses import dataclass, replace
 from recordsmith.errors import PipelineError, advise, did_you_mean, list_names
 from recordsmith.formats.files.file_splits import in_split_order
 from recordsmith.formats.images.folder_layout import FolderLayout, layout_of
+from recordsmith.formats.images.listed_splits import listed_splits
 from recordsmith.formats.images.listing import FoundFile, Listing, readable_name
 from recordsmith.records.shards import TRAINING
+from recordsmith.storage.ranged.opening import is_ranged
 from recordsmith.wording.numbers import count_text
 
 __all__ = ["Labelled", "Labelling", "labels_from_csv", "labels_from_folders", "without_labels"]
@@ -55,6 +57,20 @@ class Labelling:
             return self
         rows = [replace(row, split=None if row.file is None else splits[row.file]) for row in self.rows]
         return replace(self, rows=rows).in_order()
+
+    def in_listed_splits(self, listing: Listing) -> tuple[Labelling, tuple[str, ...]]:
+        """Return the same with the splits that text files list, if the folders are none, and what is to be said."""
+        if self.splits or is_ranged(listing.root):
+            return self, ()
+        found = listed_splits(listing.root, [file.name for file in listing.files], listing.ignored)
+        if not found.splits:
+            return self, ()
+        first = in_split_order(found.splits.values())[0]
+        splits = [first if row.file is None else found.splits.get(row.file.name) for row in self.rows]
+        rows = [replace(row, split=split) for row, split in zip(self.rows, splits, strict=True) if split is not None]
+        left_out = len(self.rows) - len(rows)
+        said = f"{count_text(left_out, 'file')} in no list of a split ({list_names(found.lists, 4)}): left out."
+        return replace(self, rows=rows).in_order(), (said,) if left_out else ()
 
     def in_order(self) -> Labelling:
         """Return the same with the rows of a split together, as chunks have rows of one split alone."""

@@ -13,13 +13,13 @@ from recordsmith.images import read_header
 from recordsmith.storage.ranged.listed_files import list_files as list_remote
 from recordsmith.storage.ranged.opening import is_ranged
 
-__all__ = ["FoundFile", "Listing", "file_in", "list_files", "list_folder", "readable_name"]
+__all__ = ["READ", "FoundFile", "Listing", "file_in", "list_files", "list_folder", "readable_name"]
 
 # A file with one of these is meant to be an image: if it is none that can be decoded, that is said, and it is not
 # passed over.
-_READ = (".jpg", ".jpeg", ".jpe", ".jfif", ".png", ".apng", ".webp", ".bmp", ".dib", ".gif")
+READ = (".jpg", ".jpeg", ".jpe", ".jfif", ".png", ".apng", ".webp", ".bmp", ".dib", ".gif")
 _NOT_READ = (".tif", ".tiff", ".heic", ".heif", ".avif", ".jp2", ".jxl", ".psd", ".tga", ".ppm", ".pgm")
-_SUFFIXES = frozenset(_READ + _NOT_READ)
+_SUFFIXES = frozenset(READ + _NOT_READ)
 _SNIFFED = 4096  # bytes of a file without such a suffix that are looked at
 
 

@@ -2,6 +2,7 @@
 
 images/1.jpg and masks/1.png       two folders with the same names and sizes
 1.jpg and 1_mask.png               the same name with an ending
+leftImg8bit/train/aachen/1_leftImg8bit.png and gtFine/train/aachen/1_gtFine_labelIds.png     Cityscapes
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from itertools import islice
 from recordsmith.formats.images.image_files import header_of_file
 from recordsmith.formats.images.listing import FoundFile
 
-__all__ = ["MASK_WORDS", "MaskPairs", "find_mask_pairs", "words_of"]
+__all__ = ["MASK_WORDS", "MaskPairs", "find_mask_pairs", "images_and_masks", "words_of"]
 
 _LOOKED_AT = 40  # pairs whose headers are read
 _SAME_STEMS = 0.8  # the share of the smaller folder that has a file of the same name in the other
@@ -28,7 +29,11 @@ _CLEAR_MASK_WORDS = {"mask", "masks", "gt", "groundtruth", "segmentation", "segm
 }
 MASK_WORDS = _CLEAR_MASK_WORDS | {"label", "labels", "annotation", "annotations", "annot", "target", "targets"}
 _IMAGE_WORDS = {"image", "images", "img", "imgs", "jpegimages", "photo", "photos", "rgb", "input", "inputs", "original"}
-_MASK_ENDING = re.compile(r"[-_. ]?(mask|gt|groundtruth|seg|segmentation|labelids|trimap)s?(_\d+)?$", re.IGNORECASE)
+_MASK_ENDING = re.compile(
+    r"([-_. ]?(mask|gt|groundtruth|seg|segmentation|(gtfine_|gtcoarse_)?labelids|trimap)s?(_\d+)?|_leftimg8bit)$",
+    re.IGNORECASE,
+)
+_OTHER_MASKS = re.compile(r"_gt(fine|coarse)_(instanceids|labeltrainids|color)\.png$", re.IGNORECASE)  # of Cityscapes
 
 _Key = tuple[str, ...]
 
@@ -58,7 +63,23 @@ class MaskPairs:
 
 def find_mask_pairs(files: Sequence[FoundFile]) -> MaskPairs | None:
     """Look for images that are masks of others; None if there are none."""
+    if any(_OTHER_MASKS.search(file.name) for file in files[:_COMPARED]):
+        files = [file for file in files if not _OTHER_MASKS.search(file.name)]
     return _by_ending(files) or _by_folder(files)
+
+
+def images_and_masks(files: Sequence[FoundFile]) -> tuple[list[FoundFile], list[FoundFile]]:
+    """Tell images from those in folders that are named like masks, where other annotations than masks are read.
+
+    >>> files = [FoundFile("", name, 1, 1) for name in ("images/1.jpg", "annotations/trimaps/1.png")]
+    >>> [file.name for file in images_and_masks(files)[0]]
+    ['images/1.jpg']
+    """
+    masks = [file for file in files if any(words_of(part) & _CLEAR_MASK_WORDS for part in file.name.split("/")[:-1])]
+    if len(masks) == len(files):
+        return list(files), []
+    hidden = {file.name for file in masks}
+    return [file for file in files if file.name not in hidden], masks
 
 
 def words_of(name: str) -> set[str]:

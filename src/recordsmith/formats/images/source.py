@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import Any, ClassVar, Literal
 
 from recordsmith.errors import PipelineError
-from recordsmith.formats.images.annotated_folders import refuse_annotated, refuse_listed
+from recordsmith.formats.images.annotated_folders import refuse_annotated, refuse_listed, unread_texts
 from recordsmith.formats.images.folder_layout import LayoutName, check_layout_name, layout_of, splits_of
 from recordsmith.formats.images.image_files import ImageFiles, contents_of, prepared_image
 from recordsmith.formats.images.labels import Labelled, Labelling, labels_from_csv, labels_from_folders, without_labels
@@ -292,16 +292,24 @@ class ImageSource(Source):
                 if self._labels is None
                 else labels_from_csv(listing, self._labels, self._classes)
             )
-            return found.in_splits(dict(zip(listing.files, splits_of(names), strict=True)))
+            return self._in_splits(found.in_splits(dict(zip(listing.files, splits_of(names), strict=True))))
         layout = layout_of(names, self._layout, listing.root)
         if self._layout == "auto":
             remark = refuse_annotated(listing, layout.classes)
-            self._remarks = [] if remark is None else [remark]
+            self._remarks = [*unread_texts(listing, "images")] if remark is None else [remark]
             if not layout.labelled:
                 refuse_listed(listing)
         if self._strip:
             layout = replace(layout, classes=[None if name is None else name.strip() for name in layout.classes])
-        return labels_from_folders(listing, self._classes, layout, drop_unlabelled=self._dropping)
+        found = labels_from_folders(listing, self._classes, layout, drop_unlabelled=self._dropping)
+        return self._in_splits(found) if self._layout == "auto" else found
+
+    def _in_splits(self, found: Labelling) -> Labelling:
+        if not self._is_folder:
+            return found
+        listed, said = found.in_listed_splits(self._listing)
+        self._remarks += said
+        return listed
 
     @cached_property
     def _image_files(self) -> ImageFiles:

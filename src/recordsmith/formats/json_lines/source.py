@@ -24,6 +24,7 @@ from recordsmith.formats.images.annotated_folders import refuse_annotation_file
 from recordsmith.formats.images.options import preparation_of
 from recordsmith.formats.json_lines.exported import ExportedJsonlSource
 from recordsmith.formats.json_lines.json_array import is_array, pieces_of_array
+from recordsmith.formats.json_lines.json_document import document_piece, refuse_document
 from recordsmith.formats.json_lines.json_text import exact_json, too_deep
 from recordsmith.formats.source import Chunk, Loaded, Reject
 from recordsmith.formats.tables.columns import ColumnFacts, flattened, named_facts, schema_of
@@ -155,7 +156,7 @@ class JsonlChunk(Chunk):
         schema = self.rules.schema
         dtypes = {name: feature.dtype for name, feature in schema.items() if isinstance(feature, (Scalar, Tensor))}
         found = parsed(self.piece, self.fields, dtypes)
-        folder = os.path.dirname(self.piece.file.path)
+        folder = os.path.dirname(self.piece.file.path) or "."
         places = LinePlaces(self.piece, found.lines)
         return load_columns(
             found.columns, found.table.num_rows, self.rules, folder=folder, places=places, rejects=found.rejects
@@ -194,6 +195,12 @@ class JsonlSource(TextTableSource):
             with windows(file) as source:
                 head = source.read(0, 1 << 20)
             start = len(codecs.BOM_UTF8) if head.startswith(codecs.BOM_UTF8) else 0
+            if len(self._files) == 1 or self.splits:
+                refuse_document(file, head[start:])
+            document = document_piece(file, head[start:])
+            if document is not None:
+                yield document
+                continue
             _check_lines(file, head[start:])
             yield from pieces_of(file, _RULES, start=start, line=1)
 
@@ -348,29 +355,11 @@ def _check_lines(file: SourceFile, head: bytes) -> None:
     """Refuse early what is JSON, but neither lines nor an array of objects."""
     if b"\0" in head[:512]:
         raise RecordsmithError("This is not a text file.", path=file.path, found=repr(head[:24]))
-    first, _, rest = head.lstrip().partition(b"\n")
-    first = first.strip()
-    name = os.path.basename(file.path)
-    if first == b"{":
+    if head.lstrip().partition(b"\n")[0].strip() == b"{":
+        name = os.path.basename(file.path)
         raise RecordsmithError(
             "A JSON object spans several lines.",
             path=file.path,
             found=shortened(head[:_SHOWN].decode(errors="backslashreplace")),
-            advice=f"If one of its keys has the rows, pass them: rs.make(json.load(open({name!r}))['key'], ...). "
-            f"Otherwise write one object per line: jq -c . {name} > rows.jsonl",
+            advice=f"Write one object per line: jq -c . {name} > rows.jsonl",
         )
-    if rest.strip() or ".json" not in os.path.splitext(name):
-        return
-    try:
-        document = exact_json(first)
-    except (ValueError, RecursionError):
-        return
-    for key, value in document.items() if isinstance(document, dict) else ():
-        if isinstance(value, list) and len(value) > 1 and all(isinstance(entry, dict) for entry in value):
-            raise RecordsmithError(
-                f"The file is one JSON object, and {key!r} is a list of objects.",
-                path=file.path,
-                found=shortened(first.decode(errors="backslashreplace")),
-                advice=f"If these are the rows, pass them: rs.make(json.load(open({name!r}))[{key!r}], ...). If the "
-                "object is one row, name the file .jsonl.",
-            )

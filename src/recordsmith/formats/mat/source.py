@@ -15,7 +15,7 @@ import numpy as np
 
 from recordsmith.errors import CorruptRecordError, RecordsmithError, import_extra, list_names
 from recordsmith.formats.arrays.array_features import Column
-from recordsmith.formats.arrays.source import ArraysSource, by_split
+from recordsmith.formats.arrays.source import ArraysSource, tables_of_files
 from recordsmith.formats.files.source_files import PathLike, SourceFile, find_files, opened
 from recordsmith.formats.hdf5.datasets import Hdf5Array, array_in_file, datasets_of, opened_hdf5
 from recordsmith.formats.tables.options import names_of, table_options
@@ -37,13 +37,13 @@ def mat(
     floats: str = "auto",
     strip: bool = False,
 ) -> MatSource:
-    """Return the arrays of a `.mat` file as a source for `make`. Row i of the result has entry i of each of them.
+    """Return the arrays of `.mat` files as a source for `make`. Row i of the result has entry i of each of them.
 
     The rows are in the first dimension. If the arrays agree only in the last dimension of the larger ones, as X of
     32 x 32 x 3 x N and y of N x 1, the rows are there, and a warning says so.
 
     Args:
-        paths: the file.
+        paths: the file, or files that are splits: train.mat and test.mat.
         label: the variable with the class.
         columns: use only these variables.
         types: the types of variables, by name: a feature, a dtype, "text", "bytes" or "label".
@@ -63,22 +63,35 @@ def mat(
     """
     options = table_options(label=label, columns=columns, types=types, schema=schema, floats=floats, strip=strip)
     files = find_files(paths, (".mat",), kind=".mat")
-    if len(files) > 1:
-        raise RecordsmithError("One .mat file is one source.", found=list_names([file.path for file in files], 4))
     wanted = {*names_of(columns), *names_of(label), *(schema or ())} if columns or schema else set()
-    with opened(files[0]) as stream:
+    lost: list[str] = []
+    found = [(file, _arrays_of(file, wanted, lost)) for file in files]
+    return MatSource(tables_of_files(found, ".mat"), options, tuple(dict.fromkeys(lost)))
+
+
+def _arrays_of(file: SourceFile, wanted: set[str], lost: list[str]) -> dict[str, Column]:
+    """Return the arrays of a file, and note what was left out or changed."""
+    with opened(file) as stream:
         is_hdf5 = stream.read(128).startswith(b"MATLAB 7.3") or _is_hdf5(stream)
-    found, left_out = (_variables_of_hdf5 if is_hdf5 else _variables)(files[0], wanted)
+    found, left_out = (_variables_of_hdf5 if is_hdf5 else _variables)(file, wanted)
     if not found:
+        first = left_out[0].partition("/")[0] if left_out else "name"
         raise RecordsmithError(
-            "The file contains no arrays of numbers.", path=files[0].path, found=list_names(left_out)
+            "The file contains no arrays of numbers.",
+            path=file.path,
+            found=list_names(left_out),
+            advice="Read it in Python, and pass the arrays:",
+            example="import scipy.io\n"
+            f"struct = scipy.io.loadmat({file.path!r}, simplify_cells=True)[{first!r}]\n"
+            'rs.make(struct, "data")  # if its fields are arrays with one entry per row',
         )
-    lost = [f"{list_names(left_out)} left out: only arrays of numbers and text are read."] if left_out else []
+    if left_out:
+        lost.append(f"{list_names(left_out)} left out: only arrays of numbers and text are read.")
     turned = _with_rows_first(found)
     if turned is not None:
         found = turned
         lost.append("The rows are in the last dimension of the larger arrays.")
-    return MatSource(by_split({name: _as_vector(column) for name, column in found.items()}), options, tuple(lost))
+    return {name: _as_vector(column) for name, column in found.items()}
 
 
 class MatSource(ArraysSource):

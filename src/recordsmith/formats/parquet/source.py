@@ -17,11 +17,13 @@ from recordsmith.formats.files.file_splits import FileSource
 from recordsmith.formats.files.source_files import PathLike, SourceFile, describe_files, find_files
 from recordsmith.formats.images.options import preparation_of
 from recordsmith.formats.parquet.feature_arrays import restored_columns
+from recordsmith.formats.parquet.partitions import partition_columns, partition_values
 from recordsmith.formats.source import Chunk, Loaded, NumberedRows
 from recordsmith.formats.tables.columns import (
     EXACT_IN_FLOAT32,
     ColumnFacts,
     flattened,
+    int64_array,
     is_image_struct,
     merged,
     named_facts,
@@ -35,7 +37,7 @@ from recordsmith.schema import Label, Schema
 from recordsmith.storage.ranged.opening import is_ranged
 from recordsmith.storage.ranged.remote_stream import open_stream
 
-__all__ = ["ParquetSource", "parquet"]
+__all__ = ["ParquetSource", "first_rows", "parquet"]
 
 SUFFIXES = (".parquet", ".pq")
 _CHUNK_BYTES = 8 << 20
@@ -64,7 +66,7 @@ def parquet(  # noqa: PLR0913 - each is an option of its own, named by the calle
     The types are those of the files. Columns without missing values become required features, according to the
     statistics in the files or, without statistics, to the values. Fields of structs are joined with "/". Images and
     class names of Hugging Face datasets become Image and Label features. Files written by `recordsmith export` are read
-    with the schema in their metadata.
+    with the schema in their metadata. Folders such as year=2024 are a column "year".
 
     Args:
         paths: a file, a folder, a glob, or a list of these.
@@ -120,6 +122,7 @@ class ParquetChunk(Chunk):
     rules: LoadingRules
     source_bytes: int
     exported: bool = False
+    constants: Any = None  # an Arrow table of one row: the columns that the names of the file's folders are
 
     def origin(self) -> str:
         """Return the file."""
@@ -136,8 +139,10 @@ class ParquetChunk(Chunk):
             restored = restored_columns(self.rules.schema, table)
             return Loaded(restored, table.num_rows, NumberedRows(self.file.path, self.first))
         columns = flattened(dict(zip(table.column_names, table.columns, strict=True)))
+        for name in () if self.constants is None else self.constants.column_names:
+            columns[name] = self.constants[name].take(int64_array([0] * table.num_rows))
         places = NumberedRows(self.file.path, self.first)
-        folder = os.path.dirname(self.file.path)
+        folder = os.path.dirname(self.file.path) or "."
         return load_columns(columns, table.num_rows, self.rules, folder=folder, places=places)
 
 
@@ -165,8 +170,11 @@ class ParquetSource(FileSource):
         options = self._options
         rules = LoadingRules(schema, options.preparation, strip=options.strip, times=options.times())
         exported = self._exported is not None
-        for file, metadata in zip(self._files, self._metadata, strict=True):
+        arrow = import_extra("pyarrow", "arrow", purpose="Reading Parquet")
+        said = arrow.table({name: array for name, array in self._partitions.items() if name in schema})
+        for number, (file, metadata) in enumerate(zip(self._files, self._metadata, strict=True)):
             kinds = metadata.schema.to_arrow_schema()
+            constants = said.slice(number, 1) if said.num_columns and not exported else None
             columns = tuple(
                 field.name
                 for field in kinds
@@ -180,7 +188,8 @@ class ParquetSource(FileSource):
                 for start in range(0, facts.num_rows, at_once):
                     part = range(start, min(start + at_once, facts.num_rows))
                     share = file.size * len(part) // max(1, metadata.num_rows)
-                    yield ParquetChunk(file, group, part, at_once, first + start, columns, rules, share, exported)
+                    begin = first + start
+                    yield ParquetChunk(file, group, part, at_once, begin, columns, rules, share, exported, constants)
                 first += facts.num_rows
 
     @property
@@ -207,6 +216,14 @@ class ParquetSource(FileSource):
                     advice="Make a separate dataset for each kind of file.",
                 )
         return found
+
+    @cached_property
+    def _partitions(self) -> dict[str, Any]:
+        """The columns that the names of folders are, with an entry for each file; those of the files come first."""
+        found = partition_columns(partition_values(self._files))
+        return {
+            name: array for name, array in found.items() if name not in self._metadata[0].schema.to_arrow_schema().names
+        }
 
     @cached_property
     def _exported(self) -> ExportedForm | None:
@@ -247,6 +264,7 @@ class ParquetSource(FileSource):
         kinds = self._metadata[0].schema.to_arrow_schema()
         with parquet_errors(self._files[0].path):
             empty = flattened({field.name: arrow.nulls(0, field.type) for field in kinds})
+        empty |= {name: array.slice(0, 0) for name, array in self._partitions.items()}
         wanted = self._options.wanted(list(empty), self._files[0].path)
         if self._options.schema is not None:
             return self._options.schema
@@ -261,8 +279,11 @@ class ParquetSource(FileSource):
         declared = {name: Label(names[name]) for name in wanted if name in names and options.declared(name) is None}
         undeclared = [name for name in wanted if options.declared(name) is None]
         inferred = [name for name in undeclared if name in names or not options.is_label(name)]
+        known = {
+            name: named_facts(name, self._partitions[name], options) for name in undeclared if name in self._partitions
+        }
         with parquet_errors(self._files[0].path):
-            known = self._facts_from_statistics(empty, inferred)
+            known |= self._facts_from_statistics(empty, [name for name in inferred if name not in known])
         known |= self._look(kinds, [name for name in undeclared if name not in known])
         if declared:
             declared = {name: Label(names[name], optional=known[name].missing) for name in declared}
@@ -403,6 +424,15 @@ class GroupReader:
 
 
 _OPEN_GROUPS = OpenGroups()
+
+
+def first_rows(file: SourceFile, count: int) -> tuple[tuple[str, ...], list[list[Any]]]:
+    """Return the names of the columns of a file, and its first rows."""
+    with parquet_errors(file.path):
+        batch = next(_opened(file).iter_batches(count), None)
+        if batch is None:
+            return (), []
+        return tuple(batch.schema.names), [list(row.values()) for row in batch.to_pylist()]
 
 
 def _opened(file: SourceFile) -> Any:

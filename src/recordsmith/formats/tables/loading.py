@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import stat
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -293,8 +294,14 @@ def _whole_sound(data: bytes) -> bytes:
 
 
 def _file_bytes(folder: str, name: str) -> bytes:
+    """Read a file that a table names; a table that is a file itself names none outside of its folder."""
     if not is_ranged(folder):
-        with open(os.path.join(folder, name), "rb") as file:
+        path = os.path.join(folder, name)
+        if folder and not os.path.abspath(path).startswith(os.path.join(os.path.abspath(folder), "")):
+            raise FileNotFoundError(2, "It is not in the folder of the table", name)
+        if not stat.S_ISREG(os.stat(path).st_mode):  # a pipe would be waited for, and a device has no end
+            raise FileNotFoundError(2, "It is not a regular file", name)
+        with open(path, "rb") as file:
             return file.read()
     if name.startswith("/") or ".." in name.split("/") or is_url(name):  # a remote table names no files of this machine
         raise FileNotFoundError(2, "It is not in the folder of the table", name)

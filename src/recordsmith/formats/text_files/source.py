@@ -25,6 +25,8 @@ __all__ = ["TextFilesSource", "is_text_name", "text"]
 SUFFIXES = tuple(f".txt{packed}" for packed in ("", ".gz", ".bz2", ".zst"))
 # Files beside the data, which are about it.
 _ABOUT = ("readme", "license", "licence", "notes", "requirements", "labels", "classes", "changelog", "citation", "info")
+# Folders of texts that have no label, beside class folders: aclImdb/train/unsup.
+_UNLABELLED = ("unsup", "unsupervised", "unlabeled", "unlabelled")
 _RULES = LineRules(quote=None, newlines=b"\n")
 _CHUNK_BYTES = 8 << 20
 _CHUNK_FILES = 1024
@@ -185,7 +187,10 @@ class TextFilesSource(Source):
     def _layout(self) -> FolderLayout:
         if self._per == "line":
             return FolderLayout([None] * len(self._found), [None] * len(self._found))
-        return layout_of(self._names, self._asked, self._root)
+        layout = layout_of(self._names, self._asked, self._root)
+        if self._asked == "auto" and not {*layout.classes} <= {None, *_UNLABELLED}:
+            layout.classes[:] = [None if name in _UNLABELLED else name for name in layout.classes]
+        return layout
 
     @cached_property
     def _classes(self) -> list[str]:

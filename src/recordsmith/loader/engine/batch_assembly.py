@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from operator import itemgetter
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from recordsmith.loader.engine.buckets import Bucket, WaitingRows
 from recordsmith.loader.engine.cursor import Cursor
 from recordsmith.loader.engine.row_access import RowValues, take_rows
 from recordsmith.loader.engine.row_making import joined
-from recordsmith.loader.order.record_order import Int64s
 from recordsmith.loader.plan import Plan, Rows
 
 __all__ = ["Assembly", "BucketAssembly", "make_batch"]
@@ -71,52 +70,51 @@ class BucketAssembly(Assembly):
 
     def batches(self, parts: Iterable[Rows]) -> Iterator[tuple[Any, Cursor]]:
         """Give the batches that are wanted, each with the place after it."""
-        batching = self._batching
+        sizes = self._batching.sizes
         if self._enough:
             return
-        waiting: list[list[Rows]] = [[] for _ in batching.sizes]
+        buckets = [Bucket() for _ in sizes]
+        held = 0  # rows in memory, of which some were given
         for rows in parts:
-            buckets = batching.buckets(rows.columns)
-            mine = [np.flatnonzero(buckets == bucket) for bucket in range(len(waiting))]
-            for bucket, last in _fillings(mine, [sum(map(len, those)) for those in waiting], batching.sizes):
-                wanted = batching.sizes[bucket] - sum(map(len, waiting[bucket]))
-                full = [*waiting[bucket], take_rows(rows, mine[bucket][:wanted])]
-                waiting[bucket], mine[bucket] = [], mine[bucket][wanted:]
-                came = [rows.positions[those[: np.searchsorted(those, last)]] for those in mine]
-                yield from self._give(full, waiting, int(rows.positions[last]) + 1, came)
+            order, edges = self._sorted(rows)
+            in_buckets = take_rows(rows, order)
+            full: list[tuple[int, int]] = []  # the row that fills a bucket, in the order of the rows
+            for number, bucket in enumerate(buckets):
+                first, last = edges[number], edges[number + 1]
+                fillings = order[first:last][sizes[number] - bucket.count - 1 :: sizes[number]]
+                full += [(row, number) for row in fillings.tolist()]
+                if last > first:
+                    bucket.add(in_buckets, first, last)
+            for row, number in sorted(full):
+                batch = buckets[number].take(sizes[number])
+                yield from self._give(batch, buckets, int(rows.positions[row]) + 1)
                 if self._enough:
                     return
-            for those, more in zip(waiting, mine, strict=True):
-                if len(more):
-                    those.append(take_rows(rows, more))  # a copy: the other rows need not be kept
-        if not batching.drop_last:
-            for bucket, left in enumerate(waiting):
-                if left and not self._enough:
-                    waiting[bucket] = []
-                    yield from self._give(left, waiting, self._plan.order.length)
+            held += len(rows)
+            waiting = sum(bucket.count for bucket in buckets)
+            if held > 4 * (waiting + len(rows)):
+                for bucket in buckets:
+                    bucket.copy()
+                held = waiting
+        if not self._batching.drop_last:
+            for bucket in buckets:
+                if bucket.count and not self._enough:
+                    yield from self._give(bucket.take(bucket.count), buckets, self._plan.order.length)
 
-    def _give(
-        self, full: list[Rows], waiting: list[list[Rows]], position: int, came: Sequence[Int64s] = ()
-    ) -> Iterator[tuple[Any, Cursor]]:
+    def _sorted(self, rows: Rows) -> tuple[npt.NDArray[np.intp], list[int]]:
+        """Return the numbers of the rows, bucket by bucket, and where each bucket begins among them."""
+        numbers = self._batching.buckets(rows.columns) if len(rows) else np.empty(0, np.intp)
+        order = np.argsort(numbers, kind="stable")
+        edges = np.searchsorted(numbers[order], np.arange(len(self._batching.sizes) + 1))
+        return order, edges.tolist()
+
+    def _give(self, full: Rows, buckets: Sequence[Bucket], position: int) -> Iterator[tuple[Any, Cursor]]:
         self._made += 1
         if self._made <= self._skipped:
             return
-        left = [*came, *(rows.positions for those in waiting for rows in those), np.empty(0, np.int64)]
-        waiting_rows = tuple(np.sort(np.concatenate(left)).tolist())
-        place = replace(self._start, batch=self._made - self._skipped, position=position, waiting=waiting_rows)
-        yield make_batch(self._plan, joined(full)), place
-
-
-def _fillings(
-    mine: Sequence[npt.NDArray[np.intp]], counts: Sequence[int], sizes: Sequence[int]
-) -> list[tuple[int, int]]:
-    """Return which buckets become full by which rows, in the order of the rows."""
-    full = [
-        (bucket, row)
-        for bucket, (rows, count, size) in enumerate(zip(mine, counts, sizes, strict=True))
-        for row in rows[size - count - 1 :: size].tolist()
-    ]
-    return sorted(full, key=itemgetter(1))
+        waiting = WaitingRows([bucket.place for bucket in buckets], position)
+        place = replace(self._start, batch=self._made - self._skipped, position=position, waiting=waiting)
+        yield make_batch(self._plan, full), place
 
 
 def make_batch(plan: Plan, rows: Rows, first: int = 0, last: int | None = None) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from recordsmith.loader.order.mixed import Changes
@@ -28,6 +29,6 @@ class Cursor:
     epoch: int = 0
     batch: int = 0
     position: int = 0
-    waiting: tuple[int, ...] = ()
+    waiting: Sequence[int] = ()
     rows_before: int = 0
     changes: Changes = ()

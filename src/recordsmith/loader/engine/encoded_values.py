@@ -23,7 +23,7 @@ def encoded_bytes(column: Any, row: int, what: str, error: type[Exception]) -> n
     if value is None:
         raise error(f"The record has no {what}.")
     if not isinstance(value, (bytes, bytearray, memoryview)):
-        raise error(f"The bytes of encoded {what}s are needed, and this is {type(value).__name__}.")
+        raise error(f"The value is not an encoded {what}, but of type {type(value).__name__}.")
     return np.frombuffer(value, np.uint8)
 
 

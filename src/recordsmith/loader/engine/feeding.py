@@ -118,7 +118,7 @@ def _feed(plan: Plan, start: Cursor, every: tuple[int, int]) -> Iterator[tuple[A
                 raise PipelineError(
                     "An endless repeat gives no batch: many epochs in a row were empty.",
                     found=f"{empty:,} epochs without a batch",
-                    advice="Look at what the verbs before it leave out: .filter(), .skip(), drop_last, on_error.",
+                    advice="Check which rows the verbs before it leave out: .filter(), .skip(), drop_last, on_error.",
                 )
 
 
@@ -250,9 +250,12 @@ def _groups(batches: range, most: int) -> Iterator[range]:
 def _batches_per_task(plan: Plan, maker: RowMaker) -> int:
     if plan.heavy:
         return 1
-    rows = min(_TASK_ROWS, _TASK_BYTES / max(1.0, maker.record_bytes))
-    most = max(1, int(rows // plan.batched().size))
+    most = max(1, _task_rows(maker) // plan.batched().size)
     return most if plan.ahead is None else max(1, min(most, plan.ahead))
+
+
+def _task_rows(maker: RowMaker) -> int:
+    return max(1, int(min(_TASK_ROWS, _TASK_BYTES / max(1.0, maker.record_bytes))))
 
 
 def _tasks_ahead(plan: Plan) -> int:
@@ -265,7 +268,8 @@ def _tasks_ahead(plan: Plan) -> int:
 
 def _streamed(plan: Plan, maker: RowMaker, start: Cursor, pool: Executor | None) -> Iterator[tuple[Any, Cursor]]:
     length = plan.order.length
-    size = plan.window or (_HEAVY_ROWS if plan.heavy else _STREAM_ROWS)
+    has_buckets = len(plan.batched().sizes) > 1
+    size = plan.window or (_HEAVY_ROWS if plan.heavy else _task_rows(maker) if has_buckets else _STREAM_ROWS)
     # A place in a window is reached by packing the window again.
     begin = start.position if plan.window is None else start.position // PACKED_ROWS
 
@@ -275,7 +279,7 @@ def _streamed(plan: Plan, maker: RowMaker, start: Cursor, pool: Executor | None)
             return rows
         return take_rows(rows, np.flatnonzero(rows.positions >= start.position))
 
-    assembly = (BucketAssembly if len(plan.batched().sizes) > 1 else Assembly)(plan, start)
+    assembly = (BucketAssembly if has_buckets else Assembly)(plan, start)
     held: tuple[Any, Cursor] | None = None  # a batch is given once it is known whether another follows
     positions = range(begin, length, size)
     tasks = maker.announced(

@@ -122,7 +122,7 @@ class ImageWork:
         pixels: Pixels = decode_image(data, channels=4 if floats else self.channels)
         if floats:
             if pixels.dtype != np.uint8:
-                raise ImageError("An image of float32 has four channels of 8 bits, and this one has 16.")
+                raise ImageError("A float32 image is stored as a PNG of four 8-bit channels, and this one has 16 bits.")
             pixels = np.ascontiguousarray(pixels).view(np.float32)
         elif pixels.dtype == np.uint8:
             pixels = pixels.astype(np.uint16) * np.uint16(257)

@@ -17,12 +17,12 @@ __all__ = ["ReadAhead"]
 
 T = TypeVar("T")
 
-_FIRST = 8 << 20
+_FIRST = 32 << 20
 _MOST = MEMORY // 2
 
 
 class ReadAhead:
-    """How many bytes are announced ahead, over all epochs of an iteration: at first, and at most.
+    """How many bytes are announced ahead, over all epochs of an iteration: before the first task, and at most later.
 
     >>> announced = []
     >>> [task for task in ReadAhead(first=2).over("abc", lambda task: announced.append(task) or 1)], announced
@@ -55,3 +55,4 @@ class ReadAhead:
                 task, size = announced.popleft()
                 under_way -= size
                 yield task
+                self._bytes = min(self._bytes, self._most)

@@ -16,8 +16,9 @@ from recordsmith.loader.fetching.next_uses import NextUses
 from recordsmith.loader.fetching.read_windows import WindowedReading
 from recordsmith.loader.fetching.reading_ahead import ReadAhead
 from recordsmith.loader.order.block_shuffle import BlockShuffled, block_shuffles
-from recordsmith.loader.order.read_blocks import is_read_in_order
+from recordsmith.loader.order.read_blocks import is_read_in_order, runs_of
 from recordsmith.loader.order.record_order import Order, OrderedRecords
+from recordsmith.storage.ranged.opening import is_ranged, open_object
 from recordsmith.storage.ranged.remote_object import announced_before
 from recordsmith.storage.ranged.requests import Waiting
 
@@ -62,12 +63,12 @@ class Fetcher:
         return block_shuffles(self._order)
 
     def read_ahead(self) -> ReadAhead:
-        """Return how far ahead records are announced: one window at first, two if the network is waited for.
+        """Return how far ahead records are announced: two windows after the one that is read.
 
-        Together with the window that is read, these are three. They fit into memory.
+        These three fit into memory. So the third one is announced when the tasks of the one before have ended.
         """
         windows = [shuffle.blocks.window_bytes for shuffle in self._shuffles if shuffle is not None]
-        return ReadAhead(max(windows), 2 * max(windows)) if windows else ReadAhead()
+        return ReadAhead(2 * max(windows) + 1, max(windows) * 7 // 4) if windows else ReadAhead()
 
     def announce(self, epoch: int, positions: Int64s) -> None:
         """Begin to fetch what the records at some positions need: themselves, or the windows that they are in."""
@@ -97,7 +98,9 @@ class Fetcher:
                 if (owner, own_epoch, window) not in self._announced:
                     self._announced.append((owner, own_epoch, window))
                     self._next_uses.reached_window(owner, own_epoch)
-                    dataset.places().files.announce(shuffle.records_of(own_epoch, window))
+                    # Those before it are still to be read: they stay in memory longer than what was read already.
+                    for one in range(max(0, window - 2), window + 1):
+                        _announce_window(dataset, shuffle, own_epoch, one)
 
     def stop(self) -> None:
         """Let threads that wait for the network give up, now and later."""
@@ -125,7 +128,8 @@ class Fetcher:
         windowed = self._windowed[owner]
         if windowed is None:
             dataset = self._datasets[owner]
-            with announced_before() if dataset.is_remote else nullcontext():
+            in_windows = len(self._datasets) == 1 and self._shuffles[owner] is not None
+            with announced_before(in_windows=in_windows) if dataset.is_remote else nullcontext():
                 return dataset[records.numbers]
         places = windowed.in_windows(records)
         if len(places) <= 1:
@@ -154,6 +158,16 @@ class Fetcher:
         tables = [dataset.places() for dataset in self._datasets]
         total = sum(index.end for table in tables for index in table.indexes)
         return total / max(1, sum(table.records for table in tables))
+
+
+def _announce_window(dataset: StoredDataset, shuffle: BlockShuffled, epoch: int, window: int) -> None:
+    """Begin to fetch a window: in each file, its blocks follow each other."""
+    table = dataset.places()
+    for file, first, stop in runs_of(shuffle.blocks, shuffle.schedule(epoch).blocks_of(window).tolist()):
+        index, start = table.indexes[file], int(table.starts[file])
+        if is_ranged(index.path):
+            begin, end = index.offsets[first - start], index.offsets[stop - start]
+            open_object(index.path).announce([(int(begin), int(end))])
 
 
 def _put_together(parts: list[dict[str, Any]], places: list[npt.NDArray[np.intp]]) -> dict[str, Any]:

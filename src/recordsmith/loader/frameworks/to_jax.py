@@ -183,7 +183,7 @@ class JaxBatches:
             limits = np.iinfo(narrow)
             if array.size and not (limits.min <= array.min() and array.max() <= limits.max):
                 raise PipelineError(
-                    "JAX keeps whole numbers in 32 bits, and a value does not fit.",
+                    "JAX stores integers in 32 bits, and a value does not fit.",
                     feature=name,
                     found=f"{int(array.min())} to {int(array.max())}",
                     expected=f"{limits.min} to {limits.max}",

@@ -28,12 +28,18 @@ _LOOKED_AT = 2  # batches that Keras asks for before an epoch begins, to know th
 class KerasBatches(keras.utils.PyDataset):  # type: ignore[misc,name-defined] # Keras is optional
     """A loader's batches as numpy arrays, for `model.fit`, `evaluate` and `predict`.
 
-    Each pass is a new epoch. If the number of batches is not known, or endless, Keras needs `steps_per_epoch`.
+    Each pass is a new epoch. After an endless `.repeat()`, Keras needs `steps_per_epoch`.
     """
 
     def __init__(self, session: Session) -> None:
         super().__init__(workers=1, use_multiprocessing=False)  # the threads of the loader are the workers
         check_fed(session.plan, "Keras", "to_keras")
+        if session.plan.is_streamed and not session.plan.is_endless:
+            raise PipelineError(
+                "Keras has to know how many batches an epoch has, and here that is not known before the rows are read.",
+                advice="Write .repeat() before .batch() and give model.fit steps_per_epoch, or filter when the dataset "
+                "is made. On TensorFlow, .to_tf() needs neither.",
+            )
         self._session = session
         self._lock = threading.Lock()
         self._batches: Iterator[Any] | None = None
@@ -104,7 +110,7 @@ def _arrays(value: Any, name: str | None = None) -> Any:
     if isinstance(value, tuple):
         return tuple(_arrays(entry, name) for entry in value)
     raise PipelineError(
-        "Keras takes arrays, and this feature is none.",
+        "Keras needs arrays of numbers, and this feature is not one.",
         feature=name,
         found=type(value).__name__,
         expected="numbers of one shape in all rows",

@@ -72,12 +72,6 @@ class BlockShuffled(Order):
         """Return the epoch, and the window that each of some positions is in."""
         return epoch, *self._layout(epoch).windows_at(positions).tolist()
 
-    def records_of(self, epoch: int, window: int) -> Int64s:
-        """Return all records of a window, counted over all files."""
-        starts = self.blocks.starts
-        blocks = self.schedule(epoch).blocks_of(window).tolist()
-        return np.concatenate([np.arange(starts[block], starts[block + 1]) for block in blocks])
-
     @property
     def shuffle(self) -> tuple[ShuffleKind, int]:
         """The rows of a window are mixed."""

@@ -48,5 +48,5 @@ def _distinct(column: Any, feature: str) -> tuple[list[Any], Any]:
         values, codes = np.unique(np.ma.getdata(column), return_inverse=True)
         return values.tolist(), codes
     raise PipelineError(
-        f"{feature!r} does not say a class for every record: a class is one number or one string.", feature=feature
+        f"{feature!r} does not have a class for every record: a class is one number or one string.", feature=feature
     )

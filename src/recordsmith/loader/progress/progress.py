@@ -85,7 +85,7 @@ class Progress:
     def set_epoch(self, epoch: int) -> None:
         """Let the next iteration be of this number; one that was restored in the middle continues there."""
         if isinstance(epoch, bool) or not hasattr(epoch, "__index__") or epoch < 0:
-            raise PipelineError("An epoch is a whole number, at least 0.", found=repr(epoch))
+            raise PipelineError("An epoch must be an integer of at least 0.", found=repr(epoch))
         first = int(epoch) * (self.plan.epochs_fed or 1)
         with self._lock:
             is_restored = first <= self._restored.epoch < epoch_after(self.plan, first)

@@ -108,9 +108,9 @@ def check_whole_number(what: str, number: Any, *, least: int | None) -> None:
 
     >>> check_whole_number("The buffer", 0, least=1)
     Traceback (most recent call last):
-    recordsmith.errors.PipelineError: The buffer must be a whole number, at least 1.
+    recordsmith.errors.PipelineError: The buffer must be an integer of at least 1.
       found:    0
     """
     if isinstance(number, bool) or not hasattr(number, "__index__") or (least is not None and number < least):
-        limit = "" if least is None else f", at least {least}"
-        raise PipelineError(f"{what} must be a whole number{limit}.", found=repr(number))
+        limit = "" if least is None else f" of at least {least}"
+        raise PipelineError(f"{what} must be an integer{limit}.", found=repr(number))

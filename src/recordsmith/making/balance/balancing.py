@@ -212,9 +212,9 @@ def check_balance(strategy: Any, feature: Feature, label: str) -> None:
             raise _no_class(str(given), list(feature.names), label)
         if isinstance(count, bool) or not isinstance(count, (int, np.integer)) or count < 0:
             raise RecordsmithError(
-                f"The balance asks for {str(given)!r} a number of times that cannot be.",
+                f"The number of rows for class {str(given)!r} is not valid.",
                 found=repr(count),
-                expected="a whole number, at least 0",
+                expected="an integer of at least 0",
             )
 
 

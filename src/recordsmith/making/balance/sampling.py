@@ -148,7 +148,9 @@ def target_counts(counts: Mapping[int, int], strategy: Strategy) -> list[int]:
     if isinstance(strategy, Mapping):
         for name, target in strategy.items():
             if isinstance(target, bool) or not isinstance(target, (int, np.integer)) or target < 0:
-                raise PipelineError(f"The count for class {name!r} is a whole number from 0.", found=repr(target))
+                raise PipelineError(
+                    f"The count for class {name!r} must be an integer of at least 0.", found=repr(target)
+                )
             if target and name not in counts:
                 raise PipelineError(
                     f"There is no row of class {name!r} to repeat.",
@@ -203,7 +205,7 @@ def _numeric_features(columns: Mapping[str, Any]) -> tuple[dict[str, Array], dic
 def _check_nothing_to_make_up(sampler: Any, others: Mapping[str, str]) -> None:
     for name, reason in others.items():
         raise PipelineError(
-            f"{type(sampler).__name__} makes new rows, and cannot make up this feature.",
+            f"{type(sampler).__name__} creates new rows, but cannot create values of this feature.",
             feature=name,
             found=reason,
             expected="numbers of a fixed shape",
@@ -214,7 +216,7 @@ def _check_nothing_to_make_up(sampler: Any, others: Mapping[str, str]) -> None:
 def _matrix(numeric: Mapping[str, Array], others: Mapping[str, str], rows: int, sampler: Any) -> Array:
     if not numeric:
         raise PipelineError(
-            f"{type(sampler).__name__} tells rows apart by their numbers, and there are none.",
+            f"{type(sampler).__name__} compares rows by their numeric features, and there are none.",
             found=f"the features {list_names(f'{name} ({reason})' for name, reason in others.items())}",
             expected="at least one numeric feature of a fixed shape",
             advice='Use "oversample" or "undersample", which look at the labels alone.',

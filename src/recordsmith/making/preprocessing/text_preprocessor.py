@@ -105,5 +105,5 @@ class TextPreprocessor(Preprocessor):
 def checked_length(max_length: int | None) -> int | None:
     """Return a limit on the length of a row, or refuse what is none."""
     if max_length is not None and (isinstance(max_length, bool) or not isinstance(max_length, int) or max_length < 1):
-        raise PipelineError("max_length is a whole number from 1.", found=repr(max_length))
+        raise PipelineError("max_length must be an integer of at least 1.", found=repr(max_length))
     return max_length

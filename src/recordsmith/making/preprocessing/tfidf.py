@@ -64,7 +64,7 @@ class Tfidf(TextPreprocessor):
     ) -> None:
         super().__init__(feature, into=into, keep_text=keep_text)
         if isinstance(size, bool) or not isinstance(size, int) or size < 1:
-            raise PipelineError("The number of terms is a whole number from 1.", found=f"size={size!r}")
+            raise PipelineError("The number of terms must be an integer of at least 1.", found=f"size={size!r}")
         _check_options(options)
         self._size = size
         self._options = options

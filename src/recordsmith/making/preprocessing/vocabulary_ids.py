@@ -54,7 +54,7 @@ class VocabularyIds(TextPreprocessor):
     ) -> None:
         super().__init__(feature, into=into, keep_text=keep_text)
         if isinstance(size, bool) or not isinstance(size, int) or size < 3:
-            raise PipelineError("The size of a vocabulary is a whole number from 3.", found=repr(size))
+            raise PipelineError("The size of a vocabulary must be an integer of at least 3.", found=repr(size))
         self._size = size
         self._rules = WordRules(standardize, split)
         self._max_length = checked_length(max_length)

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from recordsmith.formats.images.source import images
     from recordsmith.formats.json_lines.source import jsonl
     from recordsmith.formats.lerobot.source import lerobot
+    from recordsmith.formats.listed.source import listed
     from recordsmith.formats.mat.source import mat
     from recordsmith.formats.parquet.source import parquet
     from recordsmith.formats.scans.source import dicom, nifti, tiff
@@ -56,6 +57,7 @@ __all__ = [
     "images",
     "jsonl",
     "lerobot",
+    "listed",
     "masks",
     "mat",
     "nifti",

@@ -16,16 +16,17 @@ from recordsmith.formats.exported.form import SIDECAR
 from recordsmith.formats.files.folder_walk import walk_files
 from recordsmith.formats.files.source_files import PathLike, is_hidden_or_metadata
 from recordsmith.formats.idx.source import is_idx_name
-from recordsmith.formats.images.annotated_folders import refuse_annotated, refuse_listed
+from recordsmith.formats.images.annotated_folders import refuse_annotated
 from recordsmith.formats.images.folder_layout import layout_of
 from recordsmith.formats.images.listing import list_folder
 from recordsmith.formats.kinds import KIND_OF_CONTENT, KIND_OF_SUFFIX, KINDS
 from recordsmith.formats.lerobot.layout import is_lerobot
+from recordsmith.formats.listed.source import is_listed
 from recordsmith.formats.source import Source
 from recordsmith.formats.tables.options import ColumnOptions
 from recordsmith.formats.text_files.source import is_text_name
 from recordsmith.making import sources
-from recordsmith.making.sources.other_formats import error_about, refuse_folder
+from recordsmith.making.sources.other_formats import error_about, refuse_archive, refuse_folder
 from recordsmith.records.file_signatures import describe_content
 from recordsmith.records.shards import looks_like_tfrecord, resolve_files
 from recordsmith.storage.publication import in_force
@@ -137,9 +138,12 @@ def kind_of(paths: PathLike | Iterable[PathLike], *, annotated: bool = True) -> 
     ...
     """
     found = resolve_files(paths)
-    with_boxes = annotated_kind_at(found[0]) if annotated and len(found) == 1 else None
-    if with_boxes is not None:
-        return with_boxes
+    if annotated and len(found) == 1:
+        with_boxes = annotated_kind_at(found[0])
+        if with_boxes is not None:
+            return with_boxes
+        if os.path.isdir(found[0]) and is_listed(found[0]):
+            return "listed"
     kinds: Counter[str] = Counter()
     examples: dict[str, str] = {}
     for path in found:
@@ -152,6 +156,8 @@ def kind_of(paths: PathLike | Iterable[PathLike], *, annotated: bool = True) -> 
     if "images" in likely and "tiff" in likely:
         likely.remove("tiff")  # among other images they are rejected with the reason
     place = found[0] if len(found) == 1 else None
+    if likely == ["webdataset"]:
+        refuse_archive(os.path.join(found[0], examples["webdataset"]) if is_folder(found[0]) else found[0])
     if len(likely) == 1:
         return likely[0]
     if "images" in likely and not annotated:
@@ -160,8 +166,6 @@ def kind_of(paths: PathLike | Iterable[PathLike], *, annotated: bool = True) -> 
         listing = list_folder(place)
         layout = layout_of([file.name for file in listing.files], root=place)
         refuse_annotated(listing, layout.classes)
-        if not layout.labelled:
-            refuse_listed(listing)
     if likely:
         listed = [f"{kinds[kind]} of kind {kind} ({examples[kind]})" for kind in sorted(likely)]
         raise RecordsmithError(
@@ -170,6 +174,8 @@ def kind_of(paths: PathLike | Iterable[PathLike], *, annotated: bool = True) -> 
             found=", ".join(listed),
             advice=advise("Choose one with {kind}, or pass a glob of the files.", kind=_kind_option(min(likely))),
         )
+    if place is not None and os.path.isdir(place) and not any(True for _ in _files_below(place)):
+        raise RecordsmithError("The folder is empty.", path=place)
     other = next((error for path in found if (error := error_about(path)) is not None), None)
     if other is not None:
         raise other
@@ -228,8 +234,8 @@ def _kinds_at(path: str) -> Iterable[tuple[str, str, int]]:
             if kind is not None:
                 kinds[kind] += 1
                 examples.setdefault(kind, os.path.relpath(file, path))
-    if not kinds and texts:  # beside other data they are about it
-        return [("text", os.path.basename(path), texts)]
+    if not kinds and texts >= len(unknown):  # beside other data they are about it
+        return [("text", os.path.basename(path), texts)] if texts else []
     return [(kind, examples[kind], count) for kind, count in kinds.items()]
 
 

@@ -3,11 +3,21 @@
 from __future__ import annotations
 
 import os
+import re
 from dataclasses import dataclass
+from glob import escape as glob_escape
+from glob import glob
+from itertools import islice
 
-from recordsmith.errors import RecordsmithError
+from recordsmith.errors import RecordsmithError, advise, list_names
+from recordsmith.formats.files.folder_walk import walk_files
+from recordsmith.formats.webdataset.recognition import is_sample_archive
+from recordsmith.records.shards import split_in_name
 
-__all__ = ["error_about", "refuse_folder"]
+__all__ = ["error_about", "refuse_archive", "refuse_folder"]
+
+_MOST_README = 1 << 20
+_MOST_FILES_INSPECTED = 2000  # files of a folder that are looked at
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,10 +27,12 @@ class OtherFormat:
     Attributes:
         what: a sentence about the file.
         lines: the Python code that passes its rows to `rs.make`; PATH stands for the path.
+        advice: what the code does.
     """
 
     what: str
     lines: str
+    advice: str = "Read it in Python, and pass the rows:"
 
 
 _PICKLE = OtherFormat(
@@ -37,7 +49,7 @@ _TORCH = OtherFormat(
     """
 import torch
 tensors = torch.load(PATH, weights_only=True)
-rs.make({name: tensor.numpy() for name, tensor in tensors.items()}, "data")
+rs.make({name: tensor.numpy() for name, tensor in tensors.items()}, "data")  # of a dict of tensors
 """,
 )
 _R = OtherFormat(
@@ -55,6 +67,19 @@ import shutil
 shutil.unpack_archive(PATH, "unpacked")
 rs.make("unpacked", "data")
 """,
+    "Unpack it, and pass the folder:",
+)
+_TAR = OtherFormat(
+    "This tar file is an archive of files, and not of the samples of a WebDataset.",
+    """
+import shutil
+shutil.unpack_archive(PATH, "unpacked", filter="data")
+rs.make("unpacked", "data")
+""",
+    advise(
+        "Unpack it, and pass the folder. If each of its files is a sample, pass {kind}.",
+        kind=("rs.sources.webdataset(path)", "--kind webdataset"),
+    ),
 )
 _PACKED = OtherFormat(
     "Archives are not read, except tar files of WebDataset.",
@@ -63,6 +88,7 @@ import subprocess
 subprocess.run(["7z", "x", PATH, "-ounpacked"], check=True)
 rs.make("unpacked", "data")
 """,
+    "Unpack it, and pass the folder:",
 )
 _OLD_SHEET = OtherFormat(
     "Of workbooks, only .xlsx and .xlsm are read.",
@@ -113,6 +139,13 @@ _DELTA = OtherFormat(
     """
 import deltalake
 rs.make(deltalake.DeltaTable(PATH).to_pyarrow_table(), "data")
+""",
+)
+_ICEBERG = OtherFormat(
+    "This is an Iceberg table: its files also have rows that were deleted.",
+    """
+from pyiceberg.table import StaticTable
+rs.make(StaticTable.from_metadata(PATH).scan().to_arrow(), "data")
 """,
 )
 _ZARR = OtherFormat(
@@ -204,10 +237,40 @@ _BY_ENTRY = {
 
 
 def refuse_folder(folder: str) -> None:
-    """Raise for a folder that is one table or store of a format that is not read."""
+    """Raise for a folder that is one table or store of a format that is not read, or several datasets in one."""
+    _refuse_configurations(folder)
     for entry, other in _BY_ENTRY.items():
         if os.path.exists(os.path.join(folder, entry)):
             raise _error(other, folder)
+    versions = sorted(glob(os.path.join(glob_escape(folder), "metadata", "*.metadata.json")))
+    if versions:
+        raise _error(_ICEBERG, versions[-1])
+
+
+def _refuse_configurations(folder: str) -> None:
+    """Refuse a repository of Hugging Face whose README says what file names do not: several datasets, other splits."""
+    try:
+        with open(os.path.join(folder, "README.md"), encoding="utf-8", errors="replace") as file:
+            front = file.read(_MOST_README).split("\n---", 1)[0]
+    except OSError:
+        return
+    if not front.startswith("---") or not re.search(r"(?m)^configs:", front):
+        return
+    names = list(dict.fromkeys(re.findall(r"(?m)^\s*-?\s*config_name:\s*[\"']?([^\s\"']+)", front)))
+    pairs = re.findall(r"(?m)^\s*-\s*split:\s*[\"']?([^\s\"']+)[\"']?\s*\n\s*path:[ \t]*[\"']?([^\s\"']+)", front)
+    hidden = [split for split, path in pairs if split not in map(split_in_name, path.split("/"))]
+    if len(names) < 2 and (not hidden or len(pairs) < 2):
+        return
+    what = "has several datasets" if len(names) > 1 else "says which files are which split"
+    raise RecordsmithError(
+        f"The README of this repository of Hugging Face {what}.",
+        path=os.path.join(folder, "README.md"),
+        found=list_names(names if len(names) > 1 else [f"{split}: {path}" for split, path in pairs]),
+        advice="Pass the files or the folder of one of them, or load it with its library, and pass it:",
+        example=f"import datasets\nloaded = datasets.load_dataset({folder!r}"
+        + (f", {names[0]!r}" if len(names) > 1 else "")
+        + ')\nrs.make(loaded, "data")',
+    )
 
 
 def error_about(path: str) -> RecordsmithError | None:
@@ -225,14 +288,19 @@ def error_about(path: str) -> RecordsmithError | None:
     if not os.path.isdir(path):
         other = _BY_SUFFIX.get(os.path.splitext(path)[1].lower())
         return None if other is None else _error(other, path)
-    with os.scandir(path) as entries:
-        for entry in sorted(entries, key=lambda entry: entry.name):
-            found = _BY_SUFFIX.get(os.path.splitext(entry.name)[1].lower())
-            if found is not None and found is not _PDF:  # which are often beside the data
-                return _error(found, entry.path)
+    for entry, _ in islice(walk_files(path), _MOST_FILES_INSPECTED):
+        found = _BY_SUFFIX.get(os.path.splitext(entry.name)[1].lower())
+        if found is not None and found is not _PDF:  # which are often beside the data
+            return _error(found, entry.path)
     return None
+
+
+def refuse_archive(path: str) -> None:
+    """Raise for a tar file that is an archive of files, and not of the samples of a WebDataset."""
+    if not is_sample_archive(path):
+        raise _error(_TAR, path)
 
 
 def _error(other: OtherFormat, path: str) -> RecordsmithError:
     lines = other.lines.strip().replace("PATH", repr(path)).replace("SUBDIR", str(os.path.isdir(path)))
-    return RecordsmithError(other.what, path=path, advice="Read it in Python, and pass the rows:", example=lines)
+    return RecordsmithError(other.what, path=path, advice=other.advice, example=lines)

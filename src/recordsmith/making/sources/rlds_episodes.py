@@ -97,7 +97,7 @@ def _schema_of_steps(episodes: Schema) -> Schema:
         own = name.removeprefix(STEPS)
         if own in features:
             raise PipelineError(
-                f"Two features would be called {own!r}.", found=list_names(episodes), advice="Use rows='episodes'."
+                f"Two features would have the name {own!r}.", found=list_names(episodes), advice="Use rows='episodes'."
             )
         features[own] = _of_one_step(feature) if name.startswith(STEPS) else feature
     return Schema(features)

@@ -47,15 +47,15 @@ class Execution:
             )
         if checked.engine != "ray" and checked.address is not None:
             raise RecordsmithError(
-                "An address is that of a Ray cluster.", advice=advise("Give {engine}, too.", engine="ray")
+                "address is only for a Ray cluster.", advice=advise("Add {engine}, or leave it out.", engine="ray")
             )
         if part is not None and checked.finish:
             raise RecordsmithError(
-                "A part and the finish are two steps.",
+                "part and finish cannot be given together: they are two steps.",
                 advice=advise("Run all parts first, and then once with {finish} alone.", finish=True),
             )
         if checked.in_parts and checked.engine == "ray":
-            raise RecordsmithError("With Ray there are no parts: it divides the work by itself.")
+            raise RecordsmithError("part and finish cannot be used with Ray, which divides the work itself.")
         if checked.in_parts and is_file:
             raise RecordsmithError(
                 "Parts need a folder for the output, or the URL of one.",

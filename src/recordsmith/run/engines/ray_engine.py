@@ -193,9 +193,15 @@ class RayEngine(Engine):
                     ray.cancel(reference, force=True)
 
     def _retried(self, attempt: _Attempt[T], error: Exception, *, halves: bool) -> list[_Attempt[T]]:
-        """Return what to try again after a machine or a process died."""
+        """Return what to try again after a machine or a process died: the same, or less if memory may be the reason.
+
+        Ray says so where it ended a worker itself. The kernel says nothing, so a second death counts as well.
+        """
         item: Any = attempt.item
-        if isinstance(error, self._ray.exceptions.OutOfMemoryError) and halves and len(item) > 1:
+        errors = self._ray.exceptions
+        lacked_memory = isinstance(error, errors.OutOfMemoryError)
+        lacked_memory |= isinstance(error, errors.WorkerCrashedError) and attempt.number > 0
+        if lacked_memory and halves and len(item) > 1:
             half = len(item) // 2
             return [replace(attempt, item=item[:half]), replace(attempt, item=item[half:])]
         if attempt.number >= _MOST_ATTEMPTS:

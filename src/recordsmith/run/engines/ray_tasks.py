@@ -63,7 +63,7 @@ class Surroundings:
         if unseen is not None:
             what = "staging folder" if unseen == self.plan else "source"
             raise RecordsmithError(
-                f"A machine of the Ray cluster does not see the {what}.",
+                f"A machine of the Ray cluster cannot access the {what}.",
                 path=without_secrets(os.path.dirname(unseen)) if unseen == self.plan else unseen,
                 found=f"nothing there on {socket.gethostname()}",
                 advice="Use a folder in a file system that all machines have, under the same path, or object storage.",

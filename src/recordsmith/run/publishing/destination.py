@@ -16,7 +16,6 @@ machines do the work and no folder was given, they share what they finish in obj
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import hashlib
 import os
 import secrets
@@ -27,6 +26,7 @@ from typing import Any
 
 from recordsmith.dataset.manifest import MANIFEST_NAME, load_manifest
 from recordsmith.errors import RecordsmithError, advise, list_names
+from recordsmith.records.uploaded_index import index_uploaded
 from recordsmith.run.engines.execution import Execution
 from recordsmith.run.progress import OnProgress
 from recordsmith.run.publishing.remote_destination import Destination, RemoteDestination, counted, last_name
@@ -35,6 +35,7 @@ from recordsmith.run.staging.run_in_store import RunInStore
 from recordsmith.run.staging.scratch import new_scratch_folder, staging_root
 from recordsmith.run.staging.staging import Staging
 from recordsmith.storage.atomic_file import is_url
+from recordsmith.storage.file_lock import lock_file
 from recordsmith.storage.objects import (
     ConditionFailedError,
     Published,
@@ -136,6 +137,7 @@ class _RemoteFolder(RemoteDestination):
         self._upload = FolderUpload(self._folder, os.path.join(home, "upload.json"), allow_race=allow_race)
         self._in_force: Published | None = None
         self._is_done = self._is_fetched = self._is_sending = False
+        self._shards: set[str] = set()
 
     def begin(self) -> None:
         left = self._is_staged()
@@ -165,7 +167,7 @@ class _RemoteFolder(RemoteDestination):
         before = self._in_force or Published()
         document, carried = self._described(files, before)
         advance = counted(on_progress, sum(map(os.path.getsize, files.values())))
-        sent = self._upload.send(files, carried, before, advance)
+        sent = self._upload.send(files, carried, before, advance, uploaded=self._index)
         self._upload.commit(replace(sent, document=document))
 
     def end(self, error: BaseException | None) -> None:
@@ -178,6 +180,10 @@ class _RemoteFolder(RemoteDestination):
             self._upload.give_up()
         super().end(error)
 
+    def _index(self, key: str, path: str, etag: str | None) -> None:
+        if os.path.basename(key) in self._shards:
+            index_uploaded(path, child_url(self._url, key), etag)
+
     def _is_staged(self) -> bool:
         return os.path.lexists(self.path) or Staging.exists(self.path)
 
@@ -186,7 +192,8 @@ class _RemoteFolder(RemoteDestination):
         if MANIFEST_NAME not in files:
             return {}, []
         manifest = load_manifest(os.path.join(self.path, MANIFEST_NAME))
-        named = {shard.name for split in manifest.splits.values() for shard in split.shards} | {*manifest.files}
+        self._shards = {shard.name for split in manifest.splits.values() for shard in split.shards}
+        named = self._shards | {*manifest.files}
         carried = sorted(name for name in named - files.keys() if name in before.files)
         missing = sorted(named - files.keys() - {*carried})
         if missing:
@@ -338,7 +345,7 @@ def _locked(path: str, shown: str) -> Iterator[None]:
     os.makedirs(os.path.dirname(path), exist_ok=True)
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)  # it stays: removing it would be a race
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        lock_file(descriptor)
     except BlockingIOError:
         os.close(descriptor)
         raise RecordsmithError(

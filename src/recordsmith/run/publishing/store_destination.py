@@ -17,7 +17,7 @@ from recordsmith.run.staging.run_in_store import RunInStore
 from recordsmith.storage.objects import Published, child_url, open_folder, read_published
 from recordsmith.storage.objects.folder_upload import FolderUpload, remove_version
 from recordsmith.storage.objects.versions import PublishedFile
-from recordsmith.storage.publication import FOLDER, files_in_force, unfinished_run
+from recordsmith.storage.publication import FOLDER, INDEX_FOLDER, files_in_force, unfinished_run
 
 __all__ = ["StoreDestination"]
 
@@ -125,7 +125,8 @@ class StoreDestination(RemoteDestination):
                 found=list_names(missing),
                 advice=advise("Continue with {resume}: they are written again.", resume=True),
             )
-        return [f"{version}/{name}" for name in listed if name not in files]
+        known = {*files, *(f"{INDEX_FOLDER}/{name}.index" for name in files)}
+        return [f"{version}/{name}" for name in listed if name not in known]
 
 
 def _shards(manifest: Manifest) -> dict[str, PublishedFile]:

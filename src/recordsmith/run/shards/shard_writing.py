@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -16,7 +15,6 @@ from recordsmith.dataset.fingerprint import Fingerprint
 from recordsmith.errors import RecordsmithError, advise
 from recordsmith.keyed_random import Uint64s
 from recordsmith.records.index import FRAMING_BYTES
-from recordsmith.records.reader import RecordReader
 from recordsmith.records.writer import RecordWriter
 from recordsmith.run.shards import shuffling
 from recordsmith.run.shards.dealing import DealtBuckets, deal_buckets
@@ -29,7 +27,8 @@ from recordsmith.schema.native import compile_plan
 
 __all__ = ["Shard", "ShardWriter", "WrittenShard", "plan_shards", "shard_name"]
 
-_BLOCK_BYTES = 8 << 20
+_BLOCK_BYTES = 2 << 20
+_READ_BACK_BYTES = 1 << 20  # at a time: it stays in the cache
 _DECODED = 8  # of a shard that is proven by digests, every eighth block is decoded,
 _DECODED_ROWS = 4097  # the first 4,096 rows of it
 _BLOCK_ROWS = 1 << 15
@@ -126,6 +125,7 @@ class ShardWriter:
         self._changes = changes
         self._compression = compression
         self._ignored = list(ignored)
+        self.compressing_threads = 1  # of each shard that is written
         self._records = records
         self._files = records.open()
         self._is_large = records.bytes > shuffling.BUCKETS_ABOVE_BYTES
@@ -149,23 +149,18 @@ class ShardWriter:
     def write(self, shard: Shard) -> tuple[dict[str, Any], str]:
         """Write a shard; return its description, and where it is, if it has no final name yet."""
         path = self._places.begin(shard.file)
-        digest = hashlib.sha256()
-        with RecordWriter(path, self._compression) as writer:
+        with RecordWriter(path, self._compression, threads=self.compressing_threads, digest="sha256") as writer:
             for frames, offsets in self._in_order(shard):
                 if self._changes:
                     columns = self._changed(self._decoded(self._schema, frames, offsets), len(self._changes))
                     writer.write_columns(columns, self.final_schema)
                 else:
                     writer.write_frames(frames)
-                    digest.update(frames.data)  # the file contains nothing else
-        if self._changes or self._compression is not None:
-            with open(path, "rb") as file:
-                digest = hashlib.file_digest(file, "sha256")
         entry = {
             "file": shard.file,
             "records": writer.records,
             "bytes": os.path.getsize(path),
-            "sha256": digest.hexdigest(),
+            "sha256": writer.hexdigest,
         }
         return self._places.keep(entry, path)
 
@@ -276,25 +271,9 @@ class ShardWriter:
         return schema.assemble(_core.decode_frames(compile_plan(schema), frames, offsets))
 
     def _read_back(self, path: str) -> Iterator[tuple[Any, Any]]:
-        if self._compression is None:
-            offsets, _ = _core.scan_offsets(path, "none", verify=False)
-            files = _core.FileSet([path])
-            for first, last in _pieces(np.diff(offsets)):
-                starts = offsets[first:last]
-                lengths = np.diff(offsets[first : last + 1]) - np.uint64(FRAMING_BYTES)
-                numbers = np.arange(first, last, dtype=np.uint64)
-                frames = files.frames(
-                    np.zeros(last - first, np.uint32), np.ascontiguousarray(starts), lengths, numbers, verify=True
-                )
-                files.forget()  # it was all read once
-                yield frames, offsets[first : last + 1] - offsets[first]
-            return
-        sink = _core.RecordSink()
-        for payload in RecordReader(path):
-            sink.append(payload)
-            if sink.bytes >= _BLOCK_BYTES:
-                yield sink.take()
-        yield sink.take()
+        stream = _core.RecordStream(path, self._compression or "none", verify=True)
+        while (block := stream.next_frames(_READ_BACK_BYTES)) is not None:
+            yield block
 
 
 def _blocks(shard: Shard) -> Iterator[tuple[Uint64s, Any]]:
@@ -329,7 +308,7 @@ def _damaged(error: RecordsmithError) -> RecordsmithError:
 
 def _wrong(path: str, record: int, what: str) -> RecordsmithError:
     return RecordsmithError(
-        "What was written does not read back as it should.",
+        "The written data is not what was read back.",
         path=path,
         record=record,
         found=what,

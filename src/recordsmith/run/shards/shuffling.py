@@ -36,6 +36,11 @@ __all__ = [
 ]
 
 BUCKETS_ABOVE_BYTES = 128 << 20  # bytes of records; fewer are read at random places directly
+# Larger records, which are read by one call each, are read directly up to here: they were just written, so they are
+# still in the page cache, unless memory is short.
+_BUCKETS_OF_LARGE_ABOVE_BYTES = 1 << 30
+_LARGE_RECORD_BYTES = 2 << 10
+_PART_OF_MEMORY = 8
 _BUCKET_BYTES = 32 << 20
 _MOST_BUCKETS = 4096
 _PIECE_BYTES = 16 << 20  # read and distributed at a time
@@ -87,7 +92,7 @@ def fill_buckets(staging: Staging, order: SplitOrder, *, workers: int) -> Bucket
     In which order records come to a bucket does not matter, so several threads may distribute records at once.
     """
     limits = bucket_limits(order)
-    if limits is None or order.unsorted is None:
+    if limits is None or order.unsorted is None or _is_read_directly(order):
         return None
     folder = staging.path(f"buckets-{order.split}")
     shutil.rmtree(folder, ignore_errors=True)
@@ -99,6 +104,12 @@ def fill_buckets(staging: Staging, order: SplitOrder, *, workers: int) -> Bucket
         for _ in in_order(pool, filler.add, pieces, ahead=workers):
             pass
     return Buckets(folder, limits.rows)
+
+
+def _is_read_directly(order: SplitOrder) -> bool:
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    most = min(_BUCKETS_OF_LARGE_ABOVE_BYTES, memory // _PART_OF_MEMORY)
+    return order.bytes >= _LARGE_RECORD_BYTES * order.rows and order.bytes <= most
 
 
 class BucketLimits(NamedTuple):

@@ -81,12 +81,15 @@ class SplitOrder:
         if not len(numbers):
             return np.empty(0, KEY)
         first, last = int(numbers.min()), int(numbers.max()) + 1
+        width = KEY.itemsize // 8
+        words: npt.NDArray[np.uint64]
         if last - first <= _SPARSEST * len(numbers):
             # Rows that are close together are read at once: pages of a mapping count as this process's memory.
-            run: npt.NDArray[Any] = np.fromfile(self.keys, KEY, last - first, offset=first * KEY.itemsize)
-            return np.asarray(run[numbers - np.uint64(first)])
-        words = np.memmap(self.keys, np.uint64, "r").reshape(-1, KEY.itemsize // 8)
-        taken: npt.NDArray[Any] = np.take(words, numbers.astype(np.int64), axis=0)  # far faster than indexing
+            words = np.fromfile(self.keys, np.uint64, (last - first) * width, offset=first * KEY.itemsize)
+            numbers = numbers - np.uint64(first)
+        else:
+            words = np.memmap(self.keys, np.uint64, "r")
+        taken = np.take(words.reshape(-1, width), numbers.astype(np.int64), axis=0)  # far faster than indexing
         return np.asarray(taken.view(KEY)[:, 0])
 
 

@@ -226,7 +226,7 @@ def check_counts(plan: SplitPlan, rows: int) -> None:
     wanted = sum(share for share in plan.shares.values() if isinstance(share, int))
     if not any(isinstance(share, float) for share in plan.shares.values()) and wanted > rows:
         raise RecordsmithError(
-            "The splits ask for more rows than there are.",
+            "The splits need more rows than there are.",
             found=count_text(rows, "row"),
             expected=f"at least {wanted}",
             advice="Ask for fewer, or give fractions such as train=0.8,test=0.2.",

@@ -73,6 +73,7 @@ _PIECE_BYTES = 64 << 20
 _PIECE_ROWS = 1 << 17
 _PIECE_SECONDS = 5.0
 _SHOWN_PLACES = 3
+_NO_FRAMES = np.empty(0, np.uint8)  # a slice would keep the memory of the whole array
 _LONGEST_REJECTED = 1 << 30  # bytes
 _DESCRIPTION = ".json"
 _DESCRIPTION_NAME = re.compile(r"[0-9]{8,}-[0-9]{8,}\.json")
@@ -242,7 +243,7 @@ class PieceWriter:
     def add(self, chunk: EncodedChunk) -> None:
         """Add the next chunk."""
         write_all(self._file, chunk.frames)
-        self._chunks.append(replace(chunk, frames=chunk.frames[:0], bytes=len(chunk.frames)))
+        self._chunks.append(replace(chunk, frames=_NO_FRAMES, bytes=len(chunk.frames)))
         self._rows += chunk.rows
         self._bytes += len(chunk.frames)
 

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import atexit
 import contextlib
-import fcntl
 import glob
 import os
 import shutil
 import tempfile
 
+from recordsmith.storage.file_lock import lock_file
 from recordsmith.storage.remote_files import cache_folder
 
 __all__ = ["new_scratch_folder", "scratch_folder", "staging_root"]
@@ -49,7 +49,7 @@ def new_scratch_folder() -> str:
 def _new(root: str) -> str:
     while True:
         descriptor, lock = tempfile.mkstemp(_LOCK, _NAME, root)  # it stays open as long as the process lives
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        lock_file(descriptor, wait=True)
         with contextlib.suppress(FileNotFoundError):  # it was taken for one that a killed process left
             if os.path.samestat(os.fstat(descriptor), os.stat(lock)):
                 break
@@ -66,7 +66,7 @@ def _remove_abandoned(root: str) -> None:
         with contextlib.suppress(OSError):  # another process does the same
             descriptor = os.open(lock, os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC)
             try:
-                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                lock_file(descriptor)
                 _remove(lock.removesuffix(_LOCK))
             finally:
                 os.close(descriptor)

@@ -17,6 +17,7 @@ from typing import Any
 from recordsmith.dataset.fingerprint import Fingerprint
 from recordsmith.errors import RecordsmithError
 from recordsmith.records.described_splits import check_file_name
+from recordsmith.records.uploaded_index import index_uploaded
 from recordsmith.run.staging.scratch import scratch_folder
 from recordsmith.storage.json_descriptions import JsonObject, read_json_object
 from recordsmith.storage.objects import child_url, open_folder
@@ -120,6 +121,7 @@ class StoreShards(ShardPlaces):
         try:
             with open(path, "wb") as file:
                 file.writelines(verified_blocks(open_folder(self.url), entry["file"], facts, entry[ETAG]))
+            index_uploaded(path, child_url(self.url, entry["file"]), entry[ETAG])
             yield path
         except OtherBytesError:
             self.remove(entry["file"])  # so that it is written again

@@ -28,6 +28,7 @@ from recordsmith.storage.objects.versions import (
     new_version,
     read_published,
 )
+from recordsmith.storage.publication import INDEX_FOLDER
 
 __all__ = [
     "FolderUpload",
@@ -131,8 +132,24 @@ class FolderUpload:
         probe = f"{version}/{_PROBE}-{secrets.token_hex(4)}"  # others may do the same
         self.is_conditional = is_conditional or check_conditional(self._folder, probe, allow_race=self._allow_race)
 
-    def send(self, files: Mapping[str, str], carried: Iterable[str], before: Published, advance: OnBytes) -> Published:
-        """Upload files, given with their paths, and copy others from the version that is in force; return all."""
+    def send(
+        self,
+        files: Mapping[str, str],
+        carried: Iterable[str],
+        before: Published,
+        advance: OnBytes,
+        *,
+        uploaded: Callable[[str, str, str | None], None] | None = None,
+    ) -> Published:
+        """Upload files, given with their paths, and copy others from the version that is in force; return all.
+
+        Args:
+            files: the paths of the files by name.
+            carried: the names of those that are copied.
+            before: what is in force.
+            advance: called with the bytes that were just sent.
+            uploaded: called with the key, the path and the ETag of each file that was uploaded.
+        """
         note = self._noted()
 
         def one(item: tuple[str, str]) -> tuple[str, PublishedFile]:
@@ -143,6 +160,8 @@ class FolderUpload:
                 advance(facts.bytes)
             else:
                 self._done(name, upload_verified(self._folder, key, path, facts, advance_unless_stopped))
+            if uploaded is not None:
+                uploaded(key, path, note.done[name])
             return name, facts
 
         stopped = threading.Event()
@@ -157,7 +176,9 @@ class FolderUpload:
         finally:
             stopped.set()
         for name in carried:
-            self._folder.copy(f"{before.folder}/{name}" if before.folder else name, f"{note.version}/{name}")
+            self._copy(before, name)
+            with contextlib.suppress(RecordsmithError, FileNotFoundError):  # it has none, which readers can build
+                self._copy(before, f"{INDEX_FOLDER}/{name}.index")
             sent[name] = before.files[name]
         return Published(note.version, sent, before.folder)
 
@@ -195,6 +216,9 @@ class FolderUpload:
                 os.remove(self._path)
 
     # --- inside ---
+
+    def _copy(self, before: Published, name: str) -> None:
+        self._folder.copy(f"{before.folder}/{name}" if before.folder else name, f"{self._noted().version}/{name}")
 
     def _is_there(self, key: str, size: int, etag: str | None) -> bool:
         try:

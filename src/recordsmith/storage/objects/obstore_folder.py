@@ -27,7 +27,15 @@ from recordsmith.storage.objects.interruptible import interruptible
 from recordsmith.storage.objects.object_folder import BLOCK, ConditionFailedError, ObjectFacts, ObjectFolder
 from recordsmith.storage.objects.obstore_library import keep_of_parent, obstore_part
 from recordsmith.storage.objects.s3_uploads import UnfinishedUploads
-from recordsmith.storage.objects.store_failures import denied, failed, is_missing, is_passing, missing, reason
+from recordsmith.storage.objects.store_failures import (
+    denied,
+    failed,
+    is_missing,
+    is_passing,
+    missing,
+    not_opened,
+    reason,
+)
 from recordsmith.storage.objects.store_settings import Settings, settings_for
 
 __all__ = ["ObstoreFolder", "time_limit"]
@@ -229,7 +237,7 @@ class ObstoreFolder(ObjectFolder):
                 return stores.HTTPStore(self.url, **options)
             return stores.from_url(self.url, **settings.options, **options)
         except Exception as error:  # noqa: BLE001 - obstore raises many kinds, and its chain may show secrets
-            raise failed(reason(error, settings.secrets()), self.shown(), tried="no request was sent") from None
+            raise not_opened(reason(error, settings.secrets()), self.shown()) from None
 
     def _name(self, key: str) -> str:
         """Return the name that obstore takes: of web servers, the URL has it in percent encoding."""
@@ -260,7 +268,7 @@ class ObstoreFolder(ObjectFolder):
                 is_refused = isinstance(error, (errors.NotSupportedError, errors.InvalidPathError))
                 if is_refused or not is_passing(error) or spent + pause > limit:
                     found = reason(error, self._settings.secrets())
-                    tried = f"tried for {spent:.0f} of {limit:g} seconds"
+                    tried = f"given up after {spent:.0f} s, the limit is {limit:g} s"
                     raise failed(found, self.shown(key), tried=tried) from None
                 found = reason(error, self._settings.secrets())
                 _LOG.info("%s: %s; trying again in %.1f s", self.shown(key), found, pause)

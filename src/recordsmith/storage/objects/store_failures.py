@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from recordsmith.errors import RecordsmithError
 from recordsmith.storage.objects.addresses import without_secrets
 
-__all__ = ["denied", "failed", "is_missing", "is_passing", "missing", "reason"]
+__all__ = ["denied", "failed", "is_missing", "is_passing", "missing", "not_opened", "reason"]
 
 _LONGEST_REASON = 200
 _STATUS = re.compile(r"non-2xx status code: (\d{3} [A-Za-z ]+)")
@@ -78,4 +78,15 @@ def failed(found: str, shown: str, *, tried: str) -> RecordsmithError:
         found=f"{found} ({tried})",
         advice="Check the address, the region, the endpoint and the network, then try again."
         " RECORDSMITH_REMOTE_TIMEOUT sets the number of seconds until a request is given up.",
+    )
+
+
+def not_opened(found: str, shown: str) -> RecordsmithError:
+    """Return the error about settings with which no request can be made."""
+    return RecordsmithError(
+        "The remote storage cannot be used with these settings.",
+        path=shown,
+        found=found,
+        advice="Check the URL and the environment variables of the storage, such as AZURE_STORAGE_ACCOUNT_NAME,"
+        " AWS_ENDPOINT_URL or GOOGLE_APPLICATION_CREDENTIALS.",
     )

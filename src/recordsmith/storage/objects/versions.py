@@ -4,6 +4,7 @@
     ├── recordsmith.json                     the manifest, with {"published": {"folder": ..., "files": {...}}}
     ├── version-5f0c2a.../                   the files in force: all that a local folder would contain, byte for byte
     │   ├── recordsmith.json, features.json
+    │   ├── .recordsmith/*.index             the positions of the records, so that no reader has to look for them
     │   └── pets-train.tfrecord-00000-of-00004, ...
     └── version-91be07.../                   of a run that is not finished, or was killed: nobody reads it
 

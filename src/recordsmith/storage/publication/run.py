@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import fcntl
 import json
 import logging
 import os
@@ -16,6 +15,7 @@ from typing import Self
 
 from recordsmith.errors import RecordsmithError, advise
 from recordsmith.storage.atomic_file import put_in_place, sync_folder, write_text_atomically
+from recordsmith.storage.file_lock import lock_file
 from recordsmith.storage.publication.switch import (
     COMMIT,
     FOLDER,
@@ -274,7 +274,7 @@ def _locked(path: str, place: str, *, shared: bool = False) -> int | None:
     try:
         for attempt in range(_ATTEMPTS):
             try:
-                fcntl.flock(descriptor, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
+                lock_file(descriptor, shared=shared)
                 break
             except BlockingIOError:
                 if attempt == _ATTEMPTS - 1:

@@ -6,7 +6,6 @@ Reading never writes, and what commit.json says is checked before it is used.
 from __future__ import annotations
 
 import errno
-import fcntl
 import glob
 import json
 import os
@@ -17,6 +16,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from recordsmith.errors import RecordsmithError
+from recordsmith.storage.file_lock import lock_file
 
 __all__ = [
     "COMMIT",
@@ -217,7 +217,7 @@ def _wait_while_moving(hidden: str) -> None:
     try:
         while time.monotonic() < until:
             try:
-                fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+                lock_file(descriptor, shared=True)
             except BlockingIOError:
                 time.sleep(0.01)
             else:

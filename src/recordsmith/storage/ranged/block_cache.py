@@ -20,7 +20,6 @@ cannot be written, nothing is kept for a while. Only files with such names are e
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import os
 import re
 import secrets
@@ -33,6 +32,7 @@ from pathlib import Path
 from recordsmith import _core
 from recordsmith.errors import RecordsmithError
 from recordsmith.storage.byte_sizes import parse_size
+from recordsmith.storage.file_lock import lock_file
 from recordsmith.storage.remote_files import cache_folder
 from recordsmith.workers.forking import ForkSafeLock
 
@@ -317,7 +317,7 @@ class BlockCache:
             descriptor = os.open(self.folder / "used", os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o666)
             try:
                 with contextlib.suppress(OSError):  # not every file system has locks: then the limit is less exact
-                    fcntl.flock(descriptor, fcntl.LOCK_EX)
+                    lock_file(descriptor, wait=True)
                 yield _Ledger(descriptor, self)
             finally:
                 os.close(descriptor)

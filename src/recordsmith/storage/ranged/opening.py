@@ -8,6 +8,7 @@ import glob
 import os
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future
 
 from recordsmith.errors import RecordsmithError, list_names
 from recordsmith.storage.atomic_file import is_url
@@ -23,6 +24,7 @@ from recordsmith.storage.objects import (
 )
 from recordsmith.storage.objects.addresses import OBSTORE_SCHEMES, scheme_of
 from recordsmith.storage.objects.interruptible import begun
+from recordsmith.storage.ranged.block_cache import BLOCK, cache_limit
 from recordsmith.storage.ranged.remote_object import RemoteObject
 from recordsmith.storage.ranged.requests import network_failures
 from recordsmith.storage.ranged.web_files import facts_of_web_file, is_web
@@ -226,6 +228,7 @@ class RemoteFolder:
 
 def resolve(url: str) -> list[str] | RemoteFolder | None:
     """Return what a URL stands for: files, by their URLs, or a folder; None if it has to be downloaded."""
+    cache_limit()  # a wrong setting is an error of its own, not one of the data
     if glob.has_magic(url) and not is_web(url):
         return _matching(url)
     name = split_url(url)[1]
@@ -257,15 +260,19 @@ def resolve(url: str) -> list[str] | RemoteFolder | None:
 def _in_force(folder: ObjectFolder) -> tuple[ObjectFolder, list[ObjectFacts], list[str]]:
     """Return the folder that has the files in force (see `recordsmith.storage.objects.versions`), and what is in it."""
     for _ in range(_ATTEMPTS):  # a version may be replaced, and removed, between two requests
+        reading = begun(read_published, folder)  # at the same time, as the manifest is below
         facts, folders = folder.contents()
-        published = read_published(folder) if any(one.key == PUBLISHED_NAME for one in facts) else None
+        is_described = any(one.key == PUBLISHED_NAME for one in facts)
+        published = reading.result() or read_published(folder) if is_described else None
         if published is None or not published.folder:
             return folder, facts, folders
         version = open_folder(published.url(folder.url))
+        manifest = begun(lambda one: one.read(PUBLISHED_NAME, longest=BLOCK), version)
         listed, below = version.contents()
         sizes = {one.key: one.size for one in listed}
         missing = [name for name, file in published.files.items() if sizes.get(name) != file.bytes]
         if not missing:
+            _keep_manifest(version, listed, manifest)
             return version, listed, below
     raise RecordsmithError(
         "Files of the remote dataset are missing, or have another size than its recordsmith.json says.",
@@ -273,6 +280,18 @@ def _in_force(folder: ObjectFolder) -> tuple[ObjectFolder, list[ObjectFacts], li
         found=list_names(missing),
         advice="Write the dataset again, or restore these files.",
     )
+
+
+def _keep_manifest(
+    folder: ObjectFolder, listed: Sequence[ObjectFacts], reading: Future[tuple[bytes, ObjectFacts]]
+) -> None:
+    """Keep the manifest of a version in memory: whoever lists the files reads it next."""
+    facts = next((one for one in listed if one.key == PUBLISHED_NAME), None)
+    if facts is not None and facts.size:
+        with contextlib.suppress(RecordsmithError, OSError):  # it is too large, or whoever reads it is told
+            data, read = reading.result()
+            if read.etag == facts.etag:
+                _known(folder, facts).offer(data)
 
 
 def listed_folder(url: str) -> RemoteFolder | None:

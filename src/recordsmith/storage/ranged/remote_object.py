@@ -8,6 +8,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager
+from functools import partial
 from typing import Any, TypeVar
 
 from recordsmith.storage.objects import ObjectFolder, child_url
@@ -21,6 +22,7 @@ MEMORY = 256 << 20
 """How many bytes of blocks stay in memory, over all objects of the process."""
 
 _BLOCKS_PER_REQUEST = 4
+_WORTH_KEEPING = 4  # times the limit of the cache: of larger data, few blocks would be found again
 _FIRST_AHEAD, _MOST_AHEAD = 4, 48  # blocks that are fetched before a reader in order asks for them
 _READERS = 16  # that may read one object in order at the same time
 
@@ -117,13 +119,16 @@ _thread = threading.local()
 
 
 @contextmanager
-def announced_before() -> Iterator[None]:
-    """Say that this thread only reads what was announced: then single reads do not announce what follows them."""
-    _thread.has_announced = True
+def announced_before(*, in_windows: bool = False) -> Iterator[None]:
+    """Say that this thread only reads what was announced: then single reads do not announce what follows them.
+
+    If it reads in windows, every record of a block is read soon: no record is fetched alone.
+    """
+    _thread.has_announced, _thread.in_windows = True, in_windows
     try:
         yield
     finally:
-        _thread.has_announced = False
+        _thread.has_announced = _thread.in_windows = False
 
 
 class RemoteObject:
@@ -159,7 +164,8 @@ class RemoteObject:
         found += known
         exact: list[Range] = []
         whole: list[int] = []
-        fetch_alone = len(ranges) > 1 and not self._fits_in_memory()
+        in_windows = getattr(_thread, "in_windows", False)
+        fetch_alone = len(ranges) > 1 and not in_windows and not self._fits_in_memory()
         for number, begin, end in unknown:
             first, size = number * BLOCK, self._block_size(number)
             if fetch_alone and end - begin < size // 2:
@@ -167,7 +173,7 @@ class RemoteObject:
                 if data is not None:
                     found.append((begin, data))
                     continue
-                if not cache.has_room():
+                if not self._keeps_blocks(cache):
                     exact.append((begin, end))
                     continue
             whole.append(number)
@@ -191,7 +197,7 @@ class RemoteObject:
         exact, whole = [], []
         cache = self.cache()
         reads_parts = not self._fits_in_memory()
-        keeps_blocks = cache.has_room() or not reads_parts
+        keeps_blocks = not reads_parts or self._keeps_blocks(cache)
         for number, begin, end in unknown:
             is_part = end - begin < self._block_size(number) // 2 and number not in long  # the edges of a long range
             if is_part and reads_parts and cache.has(self.name, number):
@@ -215,6 +221,11 @@ class RemoteObject:
         """Return so many bytes from an offset on, by a request of their own; nothing of them is kept."""
         return self._get(offset, offset + size)
 
+    def offer(self, data: bytes) -> None:
+        """Keep the whole of a small object in memory, which was read otherwise."""
+        if len(data) == self.size <= BLOCK:
+            _came([(self.name, 0)], [data])
+
     def cache(self) -> BlockCache:
         """Return the cache that blocks of this object are kept in."""
         return shared_cache(self.url)
@@ -227,6 +238,10 @@ class RemoteObject:
             _arrived.sizes[self.name] = self.size
             _arrived.size = sum(_arrived.sizes.values())
         return _arrived.size <= MEMORY
+
+    def _keeps_blocks(self, cache: BlockCache) -> bool:
+        """Say whether a block is worth fetching for a part of it, since it will be in the cache for the others."""
+        return _arrived.size <= _WORTH_KEEPING * cache.limit and cache.has_room()
 
     def _block_size(self, number: int) -> int:
         return min(BLOCK, self.size - number * BLOCK)
@@ -285,7 +300,7 @@ class RemoteObject:
         """Send requests for blocks and ranges, unless somebody else did meanwhile."""
         futures: list[tuple[int, Future[Buffer]]] = []
         runs: list[list[int]] = []
-        work: list[Callable[[], None]] = []
+        work: list[tuple[int, Callable[[], None]]] = []
         with _arrived.lock:
             for number in sorted(set(blocks)):
                 key: Key = (self.name, number)
@@ -300,11 +315,11 @@ class RemoteObject:
                 key = (self.name, begin, end)
                 if key not in _arrived.coming:
                     _arrived.coming[key] = Future()
-                    work.append(lambda part=(begin, end): self._get_range(*part))  # type: ignore[misc]
+                    work.append((end - begin, partial(self._get_range, begin, end)))
                 futures.append((begin, _arrived.coming[key]))
-        work += [lambda run=run: self._get_blocks(run) for run in runs]  # type: ignore[misc]
-        for one in work:
-            _arrived.threads.submit(one, urgent=urgent)
+        work += [(len(run) * BLOCK, partial(self._get_blocks, run)) for run in runs]
+        for size, one in work:
+            _arrived.threads.submit(one, urgent=urgent, size=size)
         return futures
 
     def _get_blocks(self, run: list[int]) -> None:

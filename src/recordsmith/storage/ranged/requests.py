@@ -1,19 +1,21 @@
 """Requests in the background, on threads that never keep a program from ending.
 
-The threads are daemons, started as needed. What somebody waits for goes before what was only announced. After a fork
-the child has none of them, and starts its own.
+The threads are daemons, started as needed. What somebody waits for goes before what was only announced. Of that, only
+some bytes are on their way at first, so that the first ones have a slow network for themselves; each answer lets twice
+its bytes follow, so that after a few round trips a fast one is full. After a fork the child has no threads, and starts
+its own.
 """
 
 from __future__ import annotations
 
 import errno
+import heapq
 import itertools
-import os
-import queue
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from recordsmith.errors import ChangedFileError, RecordsmithError
@@ -33,6 +35,7 @@ __all__ = [
 T = TypeVar("T")
 
 _MOST = 64  # requests at a time
+_FIRST_BYTES, _MOST_BYTES = 64 << 20, 256 << 20  # of what was announced that are on their way at a time
 _LOOK = 0.2  # seconds between two looks at whether to stop
 
 
@@ -74,48 +77,68 @@ class RequestThreads:
 
     def after_fork(self) -> None:
         """Begin without threads and without work."""
-        self._waiting: queue.PriorityQueue[tuple[int, int, Future[Any], Callable[[], Any]]] = queue.PriorityQueue()
+        self._waiting: list[tuple[int, int, _Task]] = []
         self._threads = 0
         self._idle = 0
-        self._lock = threading.Lock()
-        self._process = os.getpid()
+        self._on_their_way, self._allowed = 0, _FIRST_BYTES
+        self._changed = threading.Condition()
 
-    def submit(self, work: Callable[[], T], *, urgent: bool) -> Future[T]:
-        """Return the future of a piece of work."""
+    def submit(self, work: Callable[[], T], *, urgent: bool, size: int = 0) -> Future[T]:
+        """Return the future of a piece of work, which brings so many bytes."""
         future: Future[T] = Future()
-        self._waiting.put((0 if urgent else 1, next(self._order), future, work))
-        with self._lock:
-            if self._idle >= self._waiting.qsize() or self._threads >= self._most:
+        with self._changed:
+            task = _Task(future, work, 0 if urgent else size)
+            heapq.heappush(self._waiting, (0 if urgent else 1, next(self._order), task))
+            if self._idle >= len(self._waiting) or self._threads >= self._most:
+                self._changed.notify()
                 return future
             self._threads += 1
         try:
             threading.Thread(target=self._work, name="recordsmith-requests", daemon=True).start()
         except RuntimeError:  # the system gives no more threads
-            with self._lock:
+            with self._changed:
                 self._threads -= 1
-                alone = self._threads == 0
-            if alone:
-                self._do(self._waiting.get())
+                alone = heapq.heappop(self._waiting)[2] if self._threads == 0 and self._waiting else None
+            if alone is not None:
+                alone.do()
         return future
 
     def _work(self) -> None:
         while True:
-            with self._lock:
+            with self._changed:
                 self._idle += 1
-            task = self._waiting.get()
-            with self._lock:
+                self._changed.wait_for(self._may_begin)
                 self._idle -= 1
-            self._do(task)
+                task = heapq.heappop(self._waiting)[2]
+                self._on_their_way += task.size
+                if self._waiting:
+                    self._changed.notify()
+            task.do()
+            with self._changed:
+                self._on_their_way -= task.size
+                self._allowed = min(_MOST_BYTES, self._allowed + task.size)
+                self._changed.notify()
 
-    @staticmethod
-    def _do(task: tuple[int, int, Future[Any], Callable[[], Any]]) -> None:
-        _, _, future, work = task
-        if not future.set_running_or_notify_cancel():
+    def _may_begin(self) -> bool:
+        if not self._waiting:
+            return False
+        size = self._waiting[0][2].size
+        return not size or not self._on_their_way or self._on_their_way + size <= self._allowed
+
+
+@dataclass(frozen=True, slots=True)
+class _Task:
+    future: Future[Any]
+    work: Callable[[], Any]
+    size: int  # bytes of what was announced
+
+    def do(self) -> None:
+        if not self.future.set_running_or_notify_cancel():
             return
         try:
-            future.set_result(work())
+            self.future.set_result(self.work())
         except BaseException as error:  # noqa: BLE001 - it is raised where the result is asked for
-            future.set_exception(error)
+            self.future.set_exception(error)
 
 
 class Waiting:

@@ -115,11 +115,11 @@ def _left_behind(made: MadeDataset, folder: str) -> list[RenderableType]:
         where = ""
         if made.rejected_path is not None:
             where = f"; each is in {os.path.join(folder, os.path.basename(made.rejected_path))}"
-        counted = f"{made.rejects:,} of {count_text(made.source_rows, 'row')} did not fit and were left out"
+        counted = f"{made.rejects:,} of {count_text(made.source_rows, 'row')} were left out"
         lines.append(Text().append("rejected: ", "bold yellow").append(printable(f"{counted}{where}")))
         lines.append(Padding(_reasons(made), (0, 0, 0, 2)))
     if made.dropped:
-        lines.append(_fact("dropped", f"{count_text(made.dropped, 'row')}, for which the map function gave None"))
+        lines.append(_fact("dropped", f"{count_text(made.dropped, 'row')}, for which the map function returned None"))
     if made.unlabelled:
         lines.append(_fact("unlabelled", f"{count_text(made.unlabelled, 'row')} without a label, left out"))
     if made.unassigned:

@@ -88,9 +88,9 @@ def thumbnail(data: bytes, side: int) -> Media:
     header = header_of(data)
     try:
         cv2 = opencv()
-    except MissingExtraError:
+    except MissingExtraError as missing:
         if len(data) > _UNDECODED_BYTES:
-            raise ImageError("Showing large images needs OpenCV: pip install opencv-python-headless") from None
+            raise ImageError(f"Showing large images needs OpenCV: {missing.advice}") from None
         return Media(f"image/{header.format}", data)
     longer = max(header.height, header.width)
     reduction = 1

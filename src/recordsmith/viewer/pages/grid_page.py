@@ -61,7 +61,7 @@ def grid_page(
                 element("div", class_="chips", id="chips"),
                 header,
                 grid,
-                element("p", "No record fits these filters.", id="nothing", hidden=True),
+                element("p", "No record matches these filters.", id="nothing", hidden=True),
                 id="scroller",
                 tabindex="0",
                 aria_label="Records",
@@ -310,7 +310,7 @@ def _takeaway(viewed: Viewed, state: ViewState) -> Markup:
     ordered = bool(state.sort) or state.sample is not None
     return element(
         "dialog",
-        element("h2", "Take the selection away"),
+        element("h2", "Export the selection"),
         element("h3", "A copy of these records"),
         [_copied(shlex.join([*words, "--where", condition])), element("p", "or by number:", class_="note")]
         if condition and not state.text and not state.finding and state.like is None
@@ -323,7 +323,7 @@ def _takeaway(viewed: Viewed, state: ViewState) -> Markup:
                 href=address(f"{viewed.base}/records.txt{state.url()}"),
                 download="records.txt",
             ),
-            ", which has the record numbers, one a line, in the order shown. Then:",
+            ", which has the record numbers, one per line, in the order shown. Then:",
         ),
         _copied(shlex.join([*words, "--records", "records.txt"])),
         element("p", "The copy keeps the order of the files.", class_="note") if ordered else None,
@@ -339,7 +339,7 @@ def _takeaway(viewed: Viewed, state: ViewState) -> Markup:
         element("button", "Copy the link", type="button", id="copy-link"),
         element("form", element("button", "Close", value="close"), method="dialog"),
         id="take",
-        aria_label="Take the selection away",
+        aria_label="Export the selection",
     )
 
 

@@ -6,6 +6,7 @@ Training works with TensorFlow as Keras' backend. This module is imported only w
 from __future__ import annotations
 
 import importlib
+import inspect
 import re
 import sys
 import warnings
@@ -41,24 +42,25 @@ _APPLICATIONS = re.compile(
 class KerasProbe(ModelProbe):
     """A Keras model that is looked at."""
 
-    def __init__(self, model: Any, loss: Any) -> None:
+    def __init__(self, model: Any, loss: Any, compiled: Any = None) -> None:
         self._model = model
         self._loss = loss
+        self._compiled = model if compiled is None else compiled
 
     @classmethod
     def open(cls, model: Any, loss: Any) -> tuple[KerasProbe | None, str]:
         """Return the probe, or why there is none."""
         if loss is None and getattr(model, "compiled", False):
             loss = getattr(model, "loss", None)
-        if not model.built:
-            try:
-                model = type(model).from_config(model.get_config())
-            except Exception:  # noqa: BLE001 - a model of one's own need not be copied in this way
-                return None, (
-                    "The model has no weights yet and cannot be copied, so it was not tried. "
-                    "Call it on one batch first: model(inputs)."
-                )
-        return cls(model, loss), ""
+        if model.built:
+            return cls(model, loss), ""
+        copy = _copy_of(model)
+        if copy is None:
+            return None, (
+                "The model has no weights yet and cannot be copied, so it was not tried. "
+                "Call it on one batch first: model(inputs)."
+            )
+        return cls(copy, loss, compiled=model), ""
 
     def facts(self, batch: Batch) -> ModelFacts:
         """Return what can be known of it, and what it answers to a batch."""
@@ -72,8 +74,8 @@ class KerasProbe(ModelProbe):
             "loss": loss,
             "own_training": type(model).train_step is not keras.Model.train_step,
             "pretrained": _pretrained(model),
-            "halving_metrics": _halving_metrics(model),
-            **_optimizer(model),
+            "halving_metrics": _halving_metrics(self._compiled),
+            **_optimizer(self._compiled),
         }
         inputs = _tensors(batch.given[0], batch.inputs, _LOOKED_AT_ROWS)
         seen: list[LayerInputs] = []
@@ -81,16 +83,19 @@ class KerasProbe(ModelProbe):
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 if not model.built:
-                    model(inputs, training=False)
+                    model(inputs, **_inference(model))
                 with _layers_watched(model, seen):
-                    answer, _ = model.stateless_call(*_values(model), inputs, training=False)
+                    answer, _ = model.stateless_call(*_values(model), inputs, **_inference(model))
         except Exception as error:  # noqa: BLE001 - what a model says to a batch is what is asked for
             return ModelFacts("keras", **known, **_from_layers(seen), refusal=short_reason(error))
         known |= _from_layers(seen)
         known |= {"weights": len(model.weights), "learnt": len(model.trainable_weights)}
         if isinstance(answer, (dict, list, tuple)):
             return ModelFacts("keras", **known)
-        known["output"] = output_facts(np.asarray(keras.ops.convert_to_numpy(answer)))
+        output = output_facts(np.asarray(keras.ops.convert_to_numpy(answer)))
+        known["output"] = output
+        if not known["activation"] and not output.sums_to_one and output.min >= 0 and output.max <= 1:
+            known["activation"] = _squashing(model, inputs)
         known["loss_refusal"] = self._try_loss(keras, batch, answer)
         return ModelFacts("keras", **known)
 
@@ -174,7 +179,7 @@ class KerasTrainer(Trainer):
         return np.asarray(losses.reshape(len(losses), -1).mean(axis=1))
 
     def _forward(self, inputs: Any) -> Any:
-        return self._model.stateless_call(self._weights, self._fixed, inputs, training=False)[0]
+        return self._model.stateless_call(self._weights, self._fixed, inputs, **_inference(self._model))[0]
 
     def _one_step(self, inputs: Any, target: Any, rate: Any) -> Any:
         tf = self._tf
@@ -195,6 +200,20 @@ class KerasTrainer(Trainer):
                 tf.cast(rate * correction, weight.dtype) * moment / (tf.sqrt(square) + tf.constant(1e-7, weight.dtype))
             )
         return loss
+
+
+def _copy_of(model: Any) -> Any:
+    """Return another model that is made in the same way, for one without weights; None if that is not known."""
+    try:
+        config = model.get_config()
+    except Exception:  # noqa: BLE001 - a model of one's own may be given anything
+        return None
+    if len(inspect.signature(type(model).__init__).parameters) == 1:  # of others, Keras may note defaults only
+        config = {}
+    try:
+        return type(model).from_config(config) if config else type(model)()
+    except Exception:  # noqa: BLE001 - as above
+        return None
 
 
 def _halving_metrics(model: Any) -> tuple[str, ...]:
@@ -230,6 +249,27 @@ def _loss_object(keras: Any, loss: Any) -> Any:
         return found(keras.ops.cast(target, answer.dtype), answer)
 
     return wrapped
+
+
+def _squashing(model: Any, inputs: Any) -> str:
+    """Return "sigmoid" if the output stays between 0 and 1 with far larger weights, as raw scores never do."""
+    weights, others = _values(model)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            answer, _ = model.stateless_call([30 * one for one in weights], others, inputs, **_inference(model))
+        values = np.asarray(answer, np.float64)
+    except Exception:  # noqa: BLE001 - a model of one's own may do anything
+        return ""
+    bounded = values.size > 0 and bool(np.all((values >= 0) & (values <= 1)))
+    return "sigmoid" if bounded and float(np.ptp(values)) > 0 else ""
+
+
+def _inference(model: Any) -> dict[str, bool]:
+    """Return what tells a model not to train, if it takes that: a `call` of one's own need not have `training`."""
+    accepted = inspect.signature(model.call).parameters
+    any_name = any(one.kind is inspect.Parameter.VAR_KEYWORD for one in accepted.values())
+    return {"training": False} if any_name or "training" in accepted else {}
 
 
 def _values(model: Any) -> tuple[list[Any], list[Any]]:

@@ -12,6 +12,8 @@ from recordsmith.rules import Finding, Severity, rule
 
 __all__ = ["MODEL_FIT_RULES"]
 
+_NEARLY = 1e-6
+
 
 @rule("T007", "input-shape", Severity.ERROR)
 def input_shape(observed: Observations) -> Iterator[Finding]:
@@ -204,7 +206,9 @@ def output_units(observed: Observations) -> Iterator[Finding]:
     if model is None or model.units is None:
         return
     units, kind = model.units, model.loss.kind if model.loss is not None else ""
-    if units == 1 and model.activation == "softmax":
+    output = model.output
+    always_one = output is not None and not output.varies and abs(output.min - 1) + abs(output.max - 1) < _NEARLY
+    if units == 1 and (model.activation == "softmax" or always_one):
         yield output_units.finding(
             "The output is a softmax over one unit, which is always 1.",
             corrected='keras.layers.Dense(1, activation="sigmoid")' if model.framework == "keras" else "nn.Sigmoid()",

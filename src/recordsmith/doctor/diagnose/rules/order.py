@@ -120,11 +120,13 @@ def same_order(observed: Observations) -> Iterator[Finding]:
     if order.by == "labels" and any(step.branches for step in steps):
         return  # a mixture may take its classes in turns
     own_loop = observed.kind in ("a list", "an iterable")
+    names = {step.name for step in steps}
+    split = "shuffle" in names and not shuffles and bool(names & {"take", "skip"})  # the order is kept on purpose
     detail = "in file order" if observed.records is not None and observed.records.file_order else "in the same order"
     what = "rows" if order.by == "content" else "labels"
     yield same_order.finding(
         f"The first {order.batches} batches of both epochs hold the same {what} {detail}.{_about_shuffle(observed)}",
-        severity=Severity.INFO if own_loop or observed.model is None else Severity.WARNING,
+        severity=Severity.INFO if own_loop or split or observed.model is None else Severity.WARNING,
     )
 
 

@@ -28,6 +28,7 @@ from recordsmith.doctor.lint.interpreter.values import (
     Table,
     Unknown,
     Value,
+    options_of,
 )
 from recordsmith.doctor.lint.libraries.keras_sequences import sequence_batches
 from recordsmith.doctor.lint.libraries.tensorflow.dataset_methods import dataset_method, looks_like_dataset_method
@@ -36,6 +37,7 @@ from recordsmith.doctor.lint.libraries.tensorflow.parse_specs import parsed_tabl
 from recordsmith.doctor.lint.libraries.tensorflow.pipelines import Pipeline, Source, Use
 from recordsmith.doctor.lint.libraries.tensorflow.written_features import filled_list
 from recordsmith.doctor.lint.libraries.torch.modules import WRAPS_MODULE, same_object
+from recordsmith.doctor.lint.libraries.torch.training import trained_by_library
 
 __all__ = ["Calls"]
 
@@ -132,8 +134,8 @@ class Calls(Machine):
                 return self._instance(callee, arguments, node)
             case Symbol(path=path):
                 return self._library(path, arguments, node)
-            case Choice(options=options):
-                return join([(guards, self.apply(one, arguments, node, scope)) for guards, one in options])
+            case Choice(options=options, by=by):
+                return join([(guards, self.apply(one, arguments, node, scope)) for guards, one in options], by=by)
             case Object(program_class=program_class):
                 for name in ("__call__", "call", "forward"):
                     member = program_class.members.get(name)
@@ -152,15 +154,17 @@ class Calls(Machine):
         match receiver:
             case Symbol(path=path):
                 return self._library(canonical(f"{path}.{name}"), arguments, node)
-            case Choice(options=options):
-                return join([(guards, self.method(one, name, arguments, node, scope)) for guards, one in options])
+            case Choice(options=options, by=by):
+                return join(
+                    [(guards, self.method(one, name, arguments, node, scope)) for guards, one in options], by=by
+                )
             case Pipeline():
                 return dataset_method(self, receiver, name, arguments, node)
             case Object() if name == "__call__":
                 return self.apply(receiver, arguments, node, scope)
             case Object() | ProgramClass():
                 member = self.attribute(receiver, name, node.func)
-                if isinstance(member, Function | ProgramClass | Choice | Object | Call):
+                if isinstance(member, Function | ProgramClass | Choice | Object | Call | Symbol):
                     return self.apply(member, arguments, node, scope)
             case Module():
                 return self.apply(self.attribute(receiver, name, node.func), arguments, node, scope)
@@ -173,7 +177,7 @@ class Calls(Machine):
                     known.node = node
                     return known
             case Group() if name in ("append", "extend", "insert"):
-                receiver.grown = True  # in a loop, nobody knows how often
+                receiver.grown |= bool(self.open_branches) or name != "append"  # in a loop, nobody knows how often
                 if name == "append" and len(receiver.members) < _MOST_APPENDED:
                     receiver.members = (*receiver.members, *arguments.positional[-1:])
                 elif name == "extend" and len(receiver.members) < _MOST_APPENDED:
@@ -202,8 +206,8 @@ class Calls(Machine):
             self._add_option(made)
         if name == "parse_args_into_dataclasses":
             return self._parsed_dataclasses(made, node)
-        if name == "compile" and isinstance(receiver, Object):
-            self._follow_model(receiver)
+        if name == "compile":
+            self._follow_compiled(receiver, made)
         for position, keyword, role in _CONSUMERS.get(name, ()):
             given_data = made.argument(position, keyword)
             for pipeline in [*pipelines_in(given_data), *sequence_batches(self, given_data, made)]:
@@ -220,15 +224,28 @@ class Calls(Machine):
         same = same_object(made)
         if same is not None:
             return same
+        trained_by_library(self, made)
         self._hand_over(made)
         return made
 
-    def _follow_model(self, model: Object) -> None:
-        """Keep what a model of the program gives for any input, as its field `()`."""
-        member = model.program_class.members.get("call")
-        if isinstance(member, Function) and "()" not in model.fields:
-            arguments = Arguments((Unknown(),), exact=False)
-            model.fields["()"] = self.follow(Function(member.definition, member.scope, owner=model), arguments)
+    def _follow_compiled(self, model: Value, compiled: Call) -> None:
+        """Keep what a model of the program gives for any input, as its field `()`, and follow its own loss with it."""
+        output: Value = Call("()", model, (Unknown(),), node=compiled.node)
+        if isinstance(model, Object):
+            member = model.program_class.members.get("call")
+            if isinstance(member, Function) and "()" not in model.fields:
+                arguments = Arguments((Unknown(),), exact=False)
+                model.fields["()"] = self.follow(Function(member.definition, member.scope, owner=model), arguments)
+            output = model.fields.get("()", Unknown())
+        for given in options_of(compiled.argument(1, "loss")):
+            loss = given.program_class.members.get("call") if isinstance(given, Object) else given
+            if isinstance(loss, Function) and not isinstance(output, Unknown):
+                known = id(loss.definition) in self.followed
+                owner = given if isinstance(given, Object) else loss.owner
+                bound = Function(loss.definition, loss.scope, owner, loss.bound, loss.bound_keywords)
+                self.follow(bound, Arguments((Parameter("y_true"), output)))
+                if not known:
+                    self.followed.discard(id(loss.definition))  # it is followed with any predictions, too
 
     def _library(self, path: str, arguments: Arguments, node: ast.Call) -> Value:
         if path in _WRAPPERS and arguments.positional:
@@ -250,6 +267,7 @@ class Calls(Machine):
             if isinstance(receiver, Pipeline):
                 given = Arguments(tuple(rest), arguments.keywords, arguments.exact)
                 return dataset_method(self, receiver, path.rpartition(".")[2], given, node)
+        trained_by_library(self, made)
         self._hand_over(made)
         return made
 
@@ -358,6 +376,8 @@ class Calls(Machine):
                 made = Pipeline(Source("unknown", None), names=[name])
                 self.pipelines.append(made)
                 return made
+            if isinstance(kind, ProgramClass) and "__init__" not in kind.members and _fields(kind):
+                return Object(kind)  # of a dataclass, whose fields have types
         return setting(name, default, annotated_type(annotation))
 
 

@@ -7,7 +7,7 @@ import builtins
 
 from recordsmith.doctor.lint.interpreter.arithmetic import combine
 from recordsmith.doctor.lint.interpreter.library_names import canonical
-from recordsmith.doctor.lint.interpreter.loops import loop_values, numbered
+from recordsmith.doctor.lint.interpreter.loops import known_members, loop_values
 from recordsmith.doctor.lint.interpreter.machine import Arguments, Machine
 from recordsmith.doctor.lint.interpreter.scope import Scope, condition_of, join
 from recordsmith.doctor.lint.interpreter.settings import default_of, setting
@@ -40,9 +40,6 @@ __all__ = ["Expressions"]
 # What a piece of code means by these names when the line that imports them is not in it.
 _USUAL_NAMES = {"tf": "tensorflow", "np": "numpy", "keras": "keras", "tfds": "tensorflow_datasets", "pd": "pandas",
                 "torch": "torch", "nn": "torch.nn"}  # fmt: skip
-
-
-_LONGEST = 8  # members that a comprehension is followed over one by one
 
 
 class Expressions(Machine):
@@ -135,6 +132,8 @@ class Expressions(Machine):
                 return inner.lookup(name) or self.submodule(base, name) or Unknown(node=node)
             case Table(entries=entries) if name in entries:  # of a namespace or a config
                 return entries[name]
+            case Call(replaced=replaced) if name in replaced:
+                return replaced[name]
             case Call() | Item() if (option := self._option(base, name)) is not None:
                 return option
             case Object(fields=fields, program_class=program_class):
@@ -146,8 +145,8 @@ class Expressions(Machine):
                 if isinstance(member, Function) and _is_decorated(member, "classmethod"):
                     return Function(member.definition, member.scope, owner=base)
                 return member if member is not None else Unknown(node=node)
-            case Choice(options=options):
-                return join([(guards, self.attribute(one, name, node)) for guards, one in options])
+            case Choice(options=options, by=by):
+                return join([(guards, self.attribute(one, name, node)) for guards, one in options], by=by)
         made = Item(base, Literal(name), attribute=True, node=node)
         self.attributes.append(made)
         return made
@@ -182,8 +181,8 @@ class Expressions(Machine):
     def subscript(self, base: Value, index: Value, node: ast.expr | None) -> Value:
         """Return `base[index]`."""
         match base, index:
-            case Choice(options=options), _:
-                return join([(guards, self.subscript(one, index, node)) for guards, one in options])
+            case Choice(options=options, by=by), _:
+                return join([(guards, self.subscript(one, index, node)) for guards, one in options], by=by)
             case Group(members=members), Literal(value=int() as position) if -len(members) <= position < len(members):
                 return members[position]
             case Group(members=members, is_list=is_list), Slice(lower=lower, upper=upper, step=None):
@@ -255,13 +254,11 @@ class Expressions(Machine):
         """What a comprehension over a few known members makes of each of them; None for any other."""
         if len(generators) != 1 or generators[0].ifs:
             return None
-        over = self.evaluate(generators[0].iter, scope)
-        if isinstance(over, Call) and over.name == "builtins.enumerate" and over.args:
-            over = Group(tuple(numbered(over, _LONGEST)))
-        if not isinstance(over, Group) or over.grown or not 0 < len(over.members) <= _LONGEST:
+        members = known_members(self.evaluate(generators[0].iter, scope))
+        if not members:
             return None
         made: list[Value] = []
-        for member in over.members:
+        for member in members:
             inner = Scope(scope, label=scope.label)
             self.bind(generators[0].target, member, inner)
             made.append(self.evaluate(element, inner))

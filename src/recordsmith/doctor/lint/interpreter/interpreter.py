@@ -9,6 +9,7 @@ from recordsmith.doctor.lint.interpreter.expressions import Expressions
 from recordsmith.doctor.lint.interpreter.scope import Scope
 from recordsmith.doctor.lint.interpreter.statements import Statements
 from recordsmith.doctor.lint.interpreter.values import Function, Module, Object, Value
+from recordsmith.doctor.lint.libraries.torch.data import load_for_others
 
 __all__ = ["Interpreter"]
 
@@ -37,6 +38,7 @@ class Interpreter(Statements, Calls, Expressions):
             for _, member in members:
                 if isinstance(member, Function) and id(member.definition) not in self.followed:
                     self.follow_with_unknown(Function(member.definition, member.scope, owner=made))
+            load_for_others(self, made)
         for function in self.functions:
             if id(function.definition) not in self.followed and id(function.definition) in own:
                 self.follow_with_unknown(function)

@@ -23,6 +23,7 @@ _NAMESPACES = {
     "collections.OrderedDict", "box.Box",
 }  # fmt: skip
 _PATHS = {"os.path.join", "pathlib.Path", "pathlib.PurePath", "os.fspath", "os.path.expanduser", "os.path.abspath"}
+_LONGEST_LIST = 64
 _LONGEST_TEXT = 10_000
 _TEXT_METHODS: dict[str, Callable[..., Any]] = {
     "lower": str.lower,
@@ -110,6 +111,8 @@ def _list(_: Machine, call: Call) -> Value | None:
         return Group(first.members, is_list=call.name == "builtins.list", grown=first.grown, node=call.node)
     if isinstance(first, Table) and first.complete:
         return Group(tuple(Literal(key) for key in first.entries), is_list=True, node=call.node)
+    if isinstance(first, Literal) and isinstance(first.value, str):
+        return Group(tuple(map(Literal, first.value[:_LONGEST_LIST])), is_list=True, node=call.node)
     return first if isinstance(first, Many) else None
 
 

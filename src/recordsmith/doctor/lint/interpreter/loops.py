@@ -23,7 +23,7 @@ from recordsmith.doctor.lint.interpreter.values import (
 )
 from recordsmith.doctor.lint.libraries.tensorflow.pipelines import Pipeline
 
-__all__ = ["loop_values", "numbered", "only_tests", "pipelines_in", "role_of_loop"]
+__all__ = ["known_members", "loop_values", "numbered", "only_tests", "pipelines_in", "role_of_loop"]
 
 _LONGEST = 8  # members of a list that are followed one by one
 
@@ -66,7 +66,7 @@ def loop_values(over: Value) -> Iterator[tuple[Value, Pipeline | None]]:
             yield member, None
         case Parameter(name=name, annotation=str() as kind) if kind.startswith("list["):
             yield Parameter(name, annotation=kind[5:-1]), None
-        case Table(entries=entries) if entries:
+        case Table(entries=entries) | Call(name=".keys", receiver=Table(entries=entries)) if entries:
             for key in list(entries)[:_LONGEST]:
                 yield Literal(key), None
         case Call(name=".items", receiver=Table(entries=entries)) if entries:
@@ -80,9 +80,29 @@ def loop_values(over: Value) -> Iterator[tuple[Value, Pipeline | None]]:
             if pairs:
                 yield from ((pair, None) for pair in pairs)
             else:
-                yield from ((Group((Unknown(), value)), pipeline) for value, pipeline in loop_values(inner))
+                number = Item(Item(over, Unknown()), Literal(0))
+                yield from ((Group((number, value)), pipeline) for value, pipeline in loop_values(inner))
         case _:
             yield from _pipeline_values(over)
+
+
+def known_members(over: Value) -> list[Value]:
+    """Return the members of a short collection, where all of them are known: of a list, a dict, `enumerate`.
+
+    >>> [one.value for one in known_members(Table({"train": Unknown(), "val": Unknown()}))]
+    ['train', 'val']
+    """
+    match over:
+        case Call(name="builtins.enumerate", args=(_, *_)):
+            return list(numbered(over, _LONGEST))
+        case Group(members=members, grown=False) if len(members) <= _LONGEST:
+            return list(members)
+        case (
+            Table(entries=entries, complete=True)
+            | Call(name=".items" | ".keys" | ".values", receiver=Table(entries=entries, complete=True))
+        ) if len(entries) <= _LONGEST:
+            return [value for value, _ in loop_values(over)] if entries else []
+    return []
 
 
 def numbered(call: Call, longest: int) -> list[Group]:

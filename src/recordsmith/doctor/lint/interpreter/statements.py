@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from recordsmith.doctor.lint.interpreter.containers import EMPTY_ARRAYS, remove_item, set_item
 from recordsmith.doctor.lint.interpreter.library_names import canonical
-from recordsmith.doctor.lint.interpreter.loops import loop_values, only_tests, role_of_loop
+from recordsmith.doctor.lint.interpreter.loops import known_members, loop_values, only_tests, role_of_loop
 from recordsmith.doctor.lint.interpreter.machine import Arguments, Machine
 from recordsmith.doctor.lint.interpreter.scope import Scope, condition_of
 from recordsmith.doctor.lint.interpreter.settings import annotated_type, click_options
@@ -16,6 +16,7 @@ from recordsmith.doctor.lint.interpreter.truth import truth_of
 from recordsmith.doctor.lint.interpreter.values import (
     Call,
     Choice,
+    Element,
     Function,
     Group,
     Item,
@@ -29,6 +30,7 @@ from recordsmith.doctor.lint.interpreter.values import (
     Unknown,
     Value,
     options_of,
+    walk,
 )
 from recordsmith.doctor.lint.libraries.randomness import draws
 from recordsmith.doctor.lint.libraries.tensorflow.pipelines import Pipeline, Use
@@ -189,7 +191,8 @@ class Statements(Machine):
                 role = role_of_loop(statement, scope)
                 self.uses.append(Use(role, pipeline, statement, statement.target))
             reached = len(self.uses), len(self.calls)
-            if isinstance(over, Group | Table) and not any(isinstance(one, ast.Break) for one in ast.walk(statement)):
+            whole = bool(known_members(over)) or (isinstance(over, Table) and bool(over.entries))
+            if whole and not any(isinstance(one, ast.Break) for one in ast.walk(statement)):
                 self._try_body(statement.body, scope)
             else:
                 with self._open_branch():
@@ -264,7 +267,7 @@ class Statements(Machine):
             if continues:
                 scope.merge(None, scope.branch(None, holds=True), inner)
 
-    def bind(self, target: ast.expr, value: Value, scope: Scope) -> None:  # noqa: C901 - one for each target
+    def bind(self, target: ast.expr, value: Value, scope: Scope) -> None:  # noqa: C901, PLR0912 - one for each target
         """Assign."""
         match target:
             case ast.Name(id=name):
@@ -283,6 +286,8 @@ class Statements(Machine):
                     elif isinstance(one, Table):  # a namespace or a config
                         set_item(one, Literal(name), value, certain=not self.open_branches)
                     elif isinstance(one, Call | Item):
+                        if isinstance(one, Call) and not self.open_branches:
+                            one.replaced[name] = value
                         self.calls.append(Call(".__setattr__", one, (Literal(name), value), node=target))
                 for one in options_of(value):
                     if isinstance(one, Pipeline):
@@ -299,10 +304,19 @@ class Statements(Machine):
     def _store(self, base: Value, index: Value, value: Value, node: ast.Call) -> None:
         """Note what is stored in an array or a table of a library."""
         for one in options_of(base):
-            if isinstance(one, Call | Item | Operation):
+            if isinstance(one, Call | Item | Operation) or (
+                isinstance(one, Table | Group) and self._is_in_example(index)
+            ):
                 self.call(".__setitem__", one, Arguments((index, value)), node)
             if isinstance(one, Call) and one.name in EMPTY_ARRAYS:
                 one.filled.append(value)
+            if isinstance(one, Call) and isinstance(index, Literal) and isinstance(index.value, str):
+                one.columns[index.value] = value
+
+    @staticmethod
+    def _is_in_example(index: Value) -> bool:
+        """It is the number of an example, which a dataset is asked for."""
+        return any(isinstance(one, Element) and one.kind == "index" for one in walk(index, 10))
 
     def _unpack(self, targets: list[ast.expr], value: Value, scope: Scope) -> None:
         known = value.members if isinstance(value, Group) else None

@@ -287,6 +287,8 @@ class Call(Value):
             `tf.py_function` as "python:name".
         gives: of a pool's `map`: what its function returns.
         filled: of an array that was made empty: what the program stores in its rows.
+        columns: of a table: the columns that the program stores in it.
+        replaced: the attributes that the program sets on the result, as `model.fc = ...` does.
         via: the calls of the program's own functions that led here, outermost first; their places say which loops run.
         undecided: the conditions around it, and around what led to it, of which it is not known whether they hold.
 
@@ -304,6 +306,8 @@ class Call(Value):
     via: tuple[ast.Call, ...] = ()
     undecided: tuple[ast.If, ...] = ()
     filled: list[Value] = field(default_factory=list)
+    replaced: dict[str, Value] = field(default_factory=dict)
+    columns: dict[str, Value] = field(default_factory=dict)
 
     def argument(self, position: int | None, *names: str) -> Value | None:
         """Return an argument by its position or its name; None if it was not given, Unknown if that is not sure."""

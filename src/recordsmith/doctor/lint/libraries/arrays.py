@@ -35,7 +35,7 @@ _FLOAT_FUNCTION = re.compile(
     r"numpy\.(sin|cos|tan|tanh|exp|log|log2|log10|log1p|sqrt|mean|std|hypot|arctan2?|sinh|cosh|hanning|interp)"
 )
 _UINT8 = {"cv2.imread", "imageio.imread", "imageio.v2.imread", "imageio.v3.imread", "skimage.io.imread", "cv2.imdecode",
-          "matplotlib.image.imread", "tensorflow.io.decode_jpeg", "tensorflow.io.decode_image"}  # fmt: skip
+          "tensorflow.io.decode_jpeg", "tensorflow.io.decode_image", "tensorflow.io.decode_png"}  # fmt: skip
 _SHAPED = {"numpy.zeros", "numpy.ones", "numpy.empty", "numpy.full", "tensorflow.zeros", "tensorflow.ones"}
 _SIZED_BY_ARGUMENTS = {"numpy.random.rand", "numpy.random.randn"}
 _SIZED_BY_SIZE = {
@@ -100,7 +100,8 @@ def dtype_of(value: Value | None, depth: int = 20) -> str | None:
                 return "uint8"
         if isinstance(value.base, Call) and value.base.gives is not None:
             return dtype_of(value.base.gives, depth - 1)
-        return dtype_of(value.base, depth - 1) if isinstance(value.index, Slice | Literal | Group) else None
+        plain = isinstance(value.index, Slice | Literal | Group | Call | Operation | Item)
+        return dtype_of(value.base, depth - 1) if plain else None
     if not isinstance(value, Call):
         return None
     return _call_dtype(value, depth)
@@ -110,6 +111,10 @@ def _call_dtype(call: Call, depth: int) -> str | None:  # noqa: PLR0911 - one fo
     name = call.name
     if name in (".astype", "tensorflow.cast", "tensorflow.image.convert_image_dtype"):
         return dtype_named(call.argument(0 if name == ".astype" else 1, "dtype"))
+    if name in ("tensorflow.io.decode_raw", "tensorflow.io.parse_tensor"):
+        return dtype_named(call.argument(1, "out_type"))
+    if name == "tensorflow.image.resize":
+        return None if call.argument(2, "method") is not None else "float32"
     explicit = call.argument(None, "dtype")
     if explicit is not None:
         return dtype_named(explicit)

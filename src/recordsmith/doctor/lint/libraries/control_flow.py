@@ -43,7 +43,10 @@ def _own_loops(node: ast.AST) -> tuple[ast.AST, ...]:
 
 def loops_around(call: Call) -> tuple[ast.AST, ...]:
     """Return the loops that a call runs in, outermost first, also those of the functions that led to it."""
-    return tuple(loop for node in (*call.via, call.node) if node is not None for loop in _own_loops(node))
+    found = tuple(loop for node in (*call.via, call.node) if node is not None for loop in _own_loops(node))
+    root = root_of(call)
+    stepped = isinstance(root, ast.FunctionDef) and root.name == "training_step"  # Lightning calls it for each batch
+    return (root, *found) if stepped and root is not None else found
 
 
 def conditions_around(call: Call, loop: ast.AST | None = None) -> list[tuple[ast.If, bool]]:

@@ -23,8 +23,10 @@ def sequence_batches(machine: Machine, value: Value | None, use: Call) -> Iterat
         made = one.fields.get(BATCHES)
         if not isinstance(made, Pipeline):
             method = Function(member.definition, member.scope, owner=one)
+            before = len(machine.calls)
             element = machine.follow(method, Arguments((Element("index"),), exact=False), label="map:__getitem__")
-            made = Pipeline(Source("sequence", use, batches=True), element, names=list(_names_of(one)), node=one.node)
+            source = Source("sequence", use, batches=True, steps=tuple(machine.calls[before:]))
+            made = Pipeline(source, element, names=list(_names_of(one)), node=one.node)
             one.fields[BATCHES] = made
             machine.pipelines.append(made)
         yield made

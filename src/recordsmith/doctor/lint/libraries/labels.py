@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from recordsmith.doctor.lint.interpreter.values import Call, Element, Group, Item, Literal, Operation, Slice, Value
+from recordsmith.doctor.lint.interpreter.values import (
+    Call,
+    Element,
+    Group,
+    Item,
+    Literal,
+    Many,
+    Operation,
+    Slice,
+    Value,
+)
 from recordsmith.doctor.lint.libraries.fitting import split_part
 from recordsmith.doctor.lint.libraries.image_generators import flow_of
 from recordsmith.doctor.lint.libraries.models import CompiledModel
-from recordsmith.doctor.lint.libraries.rows import PERMUTES
+from recordsmith.doctor.lint.libraries.rows import PERMUTES, bound_key
 from recordsmith.doctor.lint.libraries.tensorflow.parse_specs import parsed_feature_of
 from recordsmith.doctor.lint.libraries.tensorflow.pipelines import Pipeline
 
@@ -28,6 +38,9 @@ _KEEPS = (
     "numpy.asarray",
     ".astype",
     ".copy",
+    ".to_numpy",
+    ".ravel",
+    ".flatten",
 )
 # What transformers of scikit-learn make of labels.
 _MAKERS = {
@@ -39,6 +52,8 @@ _MAKERS = {
     "sklearn.preprocessing.MinMaxScaler": "measured",
     "sklearn.preprocessing.StandardScaler": "measured",
 }
+# The highest class number of the sets that Keras downloads.
+_CLASSES = {"mnist": 9, "fashion_mnist": 9, "cifar10": 9, "cifar100": 99, "imdb": 1, "reuters": 45}
 # What the loaders of folders yield for each `label_mode` or `class_mode`.
 _MODES = {"int": "numbers", "sparse": "numbers", "categorical": "one-hot", "binary": "binary"}
 
@@ -72,7 +87,7 @@ def targets_of(model: CompiledModel) -> Iterator[tuple[Value, Labels | None]]:
             target = plain_labels(element.members[1])
             yield target, _of_loader(pipeline, target) or labels_of(target)
     for fit in model.fits:
-        flow = flow_of(fit.argument(0, "x"))
+        flow = flow_of(fit.argument(0, "x", "generator"))
         target_given = fit.argument(1, "y")
         if flow is not None and flow.directory is not None:
             mode = flow.constant("class_mode", "categorical")
@@ -82,15 +97,24 @@ def targets_of(model: CompiledModel) -> Iterator[tuple[Value, Labels | None]]:
             if kind is not None:
                 lowest = None if highest is None else 0
                 yield flow.call, Labels(kind, f"`class_mode={mode!r}`", lowest=lowest, highest=highest)
+        elif isinstance(given := fit.argument(0, "x", "generator"), Many) and isinstance(given.member, Group):
+            pair = given.member.members  # of a generator of the program
+            if len(pair) in (2, 3) and not given.member.is_list:
+                target = plain_labels(pair[1])
+                yield target, labels_of(target)
         elif target_given is not None:
             target = plain_labels(target_given)
             yield target, labels_of(target)
 
 
 def _of_loader(pipeline: Pipeline, target: Value) -> Labels | None:
-    """The labels of a folder, as they come from the loader."""
+    """The labels of a folder or of TensorFlow Datasets, as they come from the loader."""
     untouched = isinstance(target, Element) and target.of is None and not target.kind
     call = pipeline.source.call
+    if untouched and pipeline.source.kind == "tfds" and call is not None:
+        supervised = call.argument(None, "as_supervised")
+        known = isinstance(supervised, Literal) and supervised.value is True
+        return Labels("numbers", "`tfds.load`") if known else None
     if not untouched or pipeline.source.kind != "directory" or call is None or "timeseries" in call.name:
         return None
     labels, mode = call.argument(1, "labels"), call.argument(2, "label_mode")
@@ -99,7 +123,11 @@ def _of_loader(pipeline: Pipeline, target: Value) -> Labels | None:
         return None
     name = "int" if mode is None else str(mode.value) if isinstance(mode, Literal) else ""
     kind = _MODES.get(name)
-    return None if kind is None else Labels(kind, f"`label_mode={name!r}`{', the default' if mode is None else ''}")
+    classes = call.argument(3, "class_names")
+    highest = len(classes.members) - 1 if isinstance(classes, Group) and not classes.grown else None
+    lowest = None if highest is None else 0
+    made_by = f"`label_mode={name!r}`{', the default' if mode is None else ''}"
+    return None if kind is None else Labels(kind, made_by, lowest=lowest, highest=highest)
 
 
 def plain_labels(value: Value) -> Value:
@@ -110,6 +138,10 @@ def plain_labels(value: Value) -> Value:
             value = part.whole
         elif isinstance(value, Element) and value.of is not None:
             value = value.of
+        elif (stored := _stored_column(value)) is not None:
+            value = stored
+        elif isinstance(value, Item) and value.attribute and bound_key(value.index) == "values":
+            value = value.base
         elif isinstance(value, Call) and value.name in _KEEPS and (value.receiver or value.args):
             inner = value.receiver if value.name.startswith(".") else value.args[0]
             value = inner if inner is not None else value
@@ -120,19 +152,33 @@ def plain_labels(value: Value) -> Value:
     return value
 
 
+def _stored_column(value: Value) -> Value | None:
+    """What the program stored in the column of a table that a value is."""
+    match value:
+        case Item(base=Call(columns=columns), index=Literal(value=str() as name)):
+            return columns.get(name)
+        case Call(name=".pop" | ".get", receiver=Call(columns=columns), args=(Literal(value=str() as name), *_)):
+            return columns.get(name)
+    return None
+
+
 def _selects_rows(index: Value) -> bool:
     return isinstance(index, Slice) or (isinstance(index, Call) and index.name in PERMUTES)
 
 
-def labels_of(value: Value) -> Labels | None:
+def labels_of(value: Value) -> Labels | None:  # noqa: PLR0911 - one for each way to make labels
     """Return what the source says about labels; None if it says nothing."""
     feature = parsed_feature_of(value, of_batches=True)
     if feature is not None and feature.form == "fixed" and feature.shape == () and feature.dtype == "int64":
         return Labels("numbers", f"the feature {feature.name!r}")
     if isinstance(value, Item) and _is_loaded_label(value):
-        return Labels("numbers", "`load_data`")
+        loader = value.base.base.name if isinstance(value.base, Item) and isinstance(value.base.base, Call) else ""
+        highest = _CLASSES.get(loader.split(".")[-2])
+        return Labels("numbers", "`load_data`", lowest=None if highest is None else 0, highest=highest)
     if isinstance(value, Group) and value.is_list:
         return _between(value.members, "a list") if value.members else None
+    if isinstance(value, Operation) and value.operator in ("+", "-"):
+        return _shifted(value)
     if not isinstance(value, Call):
         return Labels("several", "a comparison of several columns") if _are_marks(value) else None
     if value.name in _ONE_HOT:
@@ -151,12 +197,24 @@ def labels_of(value: Value) -> Labels | None:
         return Labels(_MAKERS[maker], name) if maker in _MAKERS else None
     if value.name == "numpy.where" and len(value.args) == 3:
         return _between(value.args[1:], "`np.where`")
-    if value.name in ("numpy.random.randint", ".integers"):
+    if value.name in ("numpy.random.randint", ".integers", ".randint"):
         ends = [one for one in (value.argument(0, "low"), value.argument(1, "high")) if one is not None]
         bounds = [one.value for one in ends if isinstance(one, Literal) and isinstance(one.value, int)]
         bounds = [0, *bounds] if len(ends) == 1 else bounds
         if len(bounds) == 2 and value.exact:
             return Labels("numbers", f"`{value.name.rpartition('.')[2]}`", lowest=bounds[0], highest=bounds[1] - 1)
+    return None
+
+
+def _shifted(value: Operation) -> Labels | None:
+    """Labels to which a number is added, or from which one is subtracted."""
+    match value.operands:
+        case (inner, Literal(value=int() as number)):
+            found = labels_of(plain_labels(inner))
+            if found is None or found.kind != "numbers" or found.lowest is None or found.highest is None:
+                return found if found is not None and found.kind == "numbers" else None
+            shift = number if value.operator == "+" else -number
+            return replace(found, lowest=found.lowest + shift, highest=found.highest + shift)
     return None
 
 

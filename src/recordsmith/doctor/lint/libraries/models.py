@@ -11,8 +11,9 @@ from recordsmith.doctor.lint.interpreter.loops import pipelines_in
 from recordsmith.doctor.lint.interpreter.values import Call, Group, Item, Literal, Object, Symbol, Value
 from recordsmith.doctor.lint.libraries.tensorflow.pipelines import Pipeline
 
-__all__ = ["CompiledModel", "compiled_models", "layers_of"]
+__all__ = ["CompiledModel", "compiled_models", "layers_of", "output_units"]
 
+_FITS = (".fit", ".fit_generator")
 _SEQUENTIAL = ("keras.Sequential", "keras.models.Sequential")
 _FUNCTIONAL = ("keras.Model", "keras.models.Model")
 # What TensorFlow's own losses take: raw scores, always.
@@ -65,7 +66,7 @@ def compiled_models(calls: list[Call]) -> Iterator[CompiledModel]:
         loss, from_logits = _loss(call.argument(1, "loss"))
         last = _last_layer(call.receiver, calls)
         fits = _fits(call, calls)
-        trained_on = tuple(pipeline for one in fits for pipeline in pipelines_in(one.argument(0, "x")))
+        trained_on = tuple(pipeline for one in fits for pipeline in pipelines_in(one.argument(0, "x", "generator")))
         layers = layers_of(call.receiver, calls)
         units, activation = _output(last, layers)
         yield CompiledModel(call, loss, from_logits, units, activation, last, trained_on, layers, tuple(fits))
@@ -73,12 +74,12 @@ def compiled_models(calls: list[Call]) -> Iterator[CompiledModel]:
 
 def _fits(compiled: Call, calls: list[Call]) -> list[Call]:
     """The calls of `fit` after a `compile` and before the next one; all, if the model is compiled only once."""
-    of_model = [one for one in calls if one.receiver is compiled.receiver and one.name in (".compile", ".fit")]
+    of_model = [one for one in calls if one.receiver is compiled.receiver and one.name in (".compile", *_FITS)]
     if sum(one.name == ".compile" for one in of_model) > 1:
         rest = of_model[of_model.index(compiled) + 1 :]
         end = next((position for position, one in enumerate(rest) if one.name == ".compile"), len(rest))
         of_model = rest[:end]
-    return [one for one in of_model if one.name == ".fit"]
+    return [one for one in of_model if one.name in _FITS]
 
 
 def _in_loop(call: Call, calls: list[Call]) -> Iterator[CompiledModel]:
@@ -147,6 +148,14 @@ def _last_layer(model: Value, calls: Iterable[Call]) -> Call | None:
     if isinstance(output, Call) and output.name == "()" and isinstance(output.receiver, Call):
         return output.receiver
     return output if isinstance(output, Call) and _ACTIVATION.fullmatch(output.name) else None
+
+
+def output_units(model: Value | None, calls: Iterable[Call]) -> int | None:
+    """Return how many numbers a model, or a layer, gives for each example; None if the source does not say."""
+    if model is None:
+        return None
+    last = _last_layer(model, calls) or (model if isinstance(model, Call) else None)
+    return _output(last, layers_of(model, calls))[0]
 
 
 def _added(model: Call, calls: Iterable[Call]) -> list[Value] | None:

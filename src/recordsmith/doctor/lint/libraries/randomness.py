@@ -9,6 +9,7 @@ from recordsmith.doctor.lint.interpreter.values import Call, Choice, Group, Lite
 from recordsmith.doctor.lint.libraries.tensorflow.pipelines import Pipeline
 
 __all__ = [
+    "drawn_argument",
     "drawn_in",
     "draws",
     "is_random_call",
@@ -40,6 +41,11 @@ _DRAWS = re.compile(
 )
 _GENERATORS = re.compile(r"numpy\.random\.(default_rng|RandomState)|random\.Random|tensorflow\.random\.Generator\.\w+")
 _DRAWING_METHODS = {".random", ".uniform", ".normal", ".integers", ".randint", ".choice", ".rand", ".binomial"}
+# What changes an image by a number that it is given.
+_BY_NUMBERS = re.compile(
+    r"tensorflow\.image\.(rot90|adjust_\w+|crop_to_bounding_box|central_crop|crop_and_resize|pad_to_bounding_box)"
+    r"|tensorflow\.(roll|slice)|tensorflow_addons\.image\.(rotate|translate|transform|shear_[xy])"
+)
 _MOST_VALUES = 2000
 _IN_ORDER = {"tfrecord", "lines", "fixed", "slices", "recordsmith"}  # and torch, where it says so
 
@@ -99,8 +105,16 @@ def _changes_at_random(value: Value) -> Call | None:
     """The call because of which a value is random by itself; what it was made of is not looked at."""
     if isinstance(value, Call) and _CHANGES_IMAGES.match(value.name) and is_random_call(value):
         return value
-    decided = drawn_in(value.by) if isinstance(value, Choice) and value.by is not None else None
+    decided = drawn_in(value.by) if isinstance(value, Choice) and value.by is not None else drawn_argument(value)
     return decided if decided is not None and decided.in_map else None
+
+
+def drawn_argument(value: Value) -> Call | None:
+    """Return the call that draws the number by which an image is changed, as in `rot90(image, k)`; else None."""
+    if not isinstance(value, Call) or not _BY_NUMBERS.fullmatch(value.name):
+        return None
+    given = (*value.args[1:], *value.keywords.values())
+    return next((found for one in given if (found := drawn_in(one)) is not None), None)
 
 
 def _decided(value: Value, depth: int = 6) -> Iterator[Value]:

@@ -33,16 +33,24 @@ __all__ = [
     "slice_range",
 ]
 
-PERMUTES = {"numpy.random.permutation", "tensorflow.random.shuffle", "sklearn.utils.shuffle", ".permutation"}
+PERMUTES = {
+    "numpy.random.permutation",
+    "torch.randperm",
+    "tensorflow.random.shuffle",
+    "sklearn.utils.shuffle",
+    ".permutation",
+}
 _KEEPS_FIRST = re.compile(
     r"numpy\.(array|asarray|stack|expand_dims|squeeze|float32|abs|log|log1p|nan_to_num|ascontiguousarray)"
     r"|tensorflow\.(cast|constant|convert_to_tensor|expand_dims|squeeze|one_hot)|builtins\.(list|tuple)"
     r"|keras\.utils\.to_categorical|keras\.(preprocessing\.sequence|utils)\.pad_sequences"
     r"|\.(transform|fit_transform|inverse_transform|texts_to_sequences)"
+    r"|torch\.(from_numpy|tensor|as_tensor|FloatTensor|LongTensor|Tensor|stack|unsqueeze|squeeze)"
     r"|numpy\.(flip|fliplr|flipud|rot90|roll|clip|copy)|tensorflow\.image\.(flip|rot90|random|adjust)\w*"
 )
 _KEEPS_RECEIVER = re.compile(
-    r"\.(astype|copy|to_numpy|reshape|fillna|toarray|tolist|map|apply|replace|ravel|flatten|squeeze|reset_index|clip)"
+    r"\.(astype|copy|to_numpy|reshape|fillna|toarray|tolist|map|apply|replace|ravel|flatten|squeeze|reset_index|clip"
+    r"|to|float|double|long|int|cuda|cpu|clone|contiguous|view|unsqueeze|numpy|detach)"
 )
 _STATISTIC = re.compile(r"(numpy)?\.(mean|std|min|max|var|amin|amax)")
 _RANDOM = re.compile(r"random|sample|shuffle|choice|permut|integers|normal|uniform")
@@ -151,11 +159,15 @@ def _is_whole(index: Value) -> bool:
     return bool(members) and isinstance(members[0], Slice)
 
 
-def _kept(value: Value, cuts: list[Slice]) -> Value | None:
+def _kept(value: Value, cuts: list[Slice]) -> Value | None:  # noqa: PLR0911 - one for each way
     """What a value was made from row by row."""
     match value:
+        case Call(name=".pop" | ".set_index" | ".sort_values" | ".drop" | ".dropna" | ".rename", receiver=inner):
+            return inner if value.name != ".pop" else None
         case Call(name=name) if _KEEPS_FIRST.fullmatch(name):
             return value.argument(0)
+        case Call(name=".permute" | ".transpose", args=(Literal(value=0), *_)):
+            return value.receiver
         case Call(name=name) if _KEEPS_RECEIVER.fullmatch(name):
             return value.receiver
         case Operation(operands=(first, second)):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 __all__ = ["Scaling"]
@@ -17,6 +18,7 @@ class Scaling:
         factor, offset: what its numbers were multiplied by, and what was then added.
         steps: other things that were done to the numbers, as ("StandardScaler",).
         channels: "RGB", "BGR", or "" where that is not known or there is but one channel.
+        shift: what was subtracted from each channel, before it is divided.
     """
 
     root: object
@@ -24,13 +26,14 @@ class Scaling:
     offset: float = 0.0
     steps: tuple[str, ...] = ()
     channels: str = ""
+    shift: tuple[float, ...] = ()
 
     def scales_like(self, other: Scaling) -> bool:
         """Tell whether the same was done to both."""
         same = math.isclose(self.factor, other.factor, rel_tol=0.02) and math.isclose(
             self.offset, other.offset, rel_tol=0.02, abs_tol=0.02
         )
-        return same and self.steps == other.steps
+        return same and self.steps == other.steps and self.shift == other.shift
 
     @property
     def words(self) -> str:
@@ -46,6 +49,12 @@ class Scaling:
     def times(self, factor: float, offset: float = 0.0) -> Scaling:
         """Return this with a multiplication, and then a shift, added."""
         return replace(self, factor=self.factor * factor, offset=self.offset * factor + offset)
+
+    def normalised(self, mean: Sequence[float], deviation: Sequence[float]) -> Scaling:
+        """Return this with a normalisation of each channel, its constants as they are for pixels of 0 to 1."""
+        whole = 255 * self.factor if self.root == "image" and not self.offset and not self.steps else 1.0
+        means, deviations = (tuple(round(one / whole, 3) for one in numbers) for numbers in (mean, deviation))
+        return replace(self, factor=self.factor / whole, steps=(*self.steps, f"Normalize{(means, deviations)}"))
 
     def after(self, step: str) -> Scaling:
         """Return this with one more step."""

@@ -83,6 +83,8 @@ def scaling_of(value: Value | None, depth: int = _MOST_STEPS) -> Scaling | None:
             return Scaling("image", channels="RGB" if name.endswith("ImageFolder") else "")
         case Element(of=inner) if inner is not None:
             return scaling_of(inner, depth - 1)
+        case Many(member=Group(members=(inputs, _), is_list=False)):  # the batches of a generator
+            return scaling_of(inputs, depth - 1)
         case Many(member=member):
             return scaling_of(member, depth - 1)
         case Group(members=members) if members and not any(isinstance(one, Literal) for one in members):
@@ -286,6 +288,11 @@ def _of_operation(value: Operation, depth: int, root: Scaling | None = None) -> 
     if found is None:
         return None
     number = _number(right)
+    constants = _channel_constants(right) if number is None and value.operator in ("-", "/") else None
+    if constants is not None:
+        if value.operator == "-" or not found.shift:
+            return replace(found, shift=constants) if value.operator == "-" and not found.shift else None
+        return replace(found, shift=()).normalised(found.shift, constants)
     if number is None:
         if value.operator in ("+", "*") or not any(
             isinstance(one, Call) and _STATISTIC.fullmatch(one.name) for one in walk(right, 20)
@@ -299,15 +306,36 @@ def _of_operation(value: Operation, depth: int, root: Scaling | None = None) -> 
     return found.times(1.0, number if value.operator == "+" else -number)
 
 
-def _of_item(value: Item, depth: int) -> Scaling | None:  # noqa: PLR0911 - one for each way to take a part
+def _channel_constants(value: Value) -> tuple[float, ...] | None:
+    """The constants of the three channels, written as an array or a tensor of any shape."""
+    while isinstance(value, Call) and (value.name in _ARRAYS or value.name in (".view", ".reshape", ".astype", ".to")):
+        inner = value.receiver if value.name.startswith(".") else value.argument(0)
+        value = inner if inner is not None else Literal(None)
+    while isinstance(value, Item) and not value.attribute:
+        value = value.base
+        if isinstance(value, Call) and value.name in _ARRAYS and value.args:
+            value = value.args[0]
+    numbers = [one.value for one in value.members if isinstance(one, Literal)] if isinstance(value, Group) else []
+    whole = len(numbers) == 3 and all(isinstance(one, int | float) for one in numbers)
+    return tuple(numbers) if whole else None
+
+
+_ARRAYS = {"numpy.array", "numpy.asarray", "torch.tensor", "torch.as_tensor", "torch.FloatTensor", "numpy.float32"}
+
+
+def _of_item(value: Item, depth: int) -> Scaling | None:  # noqa: C901, PLR0911 - one for each way to take a part
     if isinstance(value.index, Item) and _is_fold(value.index):
         whole = scaling_of(value.base, depth - 1)
+        if whole is not None and whole.root == "image":
+            return whole
         return Scaling(("split", id(value.base)), steps=whole.steps if whole is not None else ())
     if isinstance(value.base, Call) and value.base.name == ".read" and _is_camera(value.base.receiver):
         return Scaling("image", channels="BGR")
     part = split_part(value)
     if part is not None:
         whole = scaling_of(part.whole, depth - 1)
+        if whole is not None and whole.root == "image":
+            return whole
         steps = whole.steps if whole is not None else ()
         return Scaling(("split", id(part.split), id(part.whole)), steps=steps)
     if value.attribute:
@@ -334,7 +362,8 @@ def _of_item(value: Item, depth: int) -> Scaling | None:  # noqa: PLR0911 - one 
     row = isinstance(value.index, Literal) and isinstance(value.index.value, int)
     if isinstance(value.index, Slice) or _adds_axis(value.index) or row:
         return scaling_of(base, depth - 1)
-    return None
+    chosen = scaling_of(base, depth - 1) if isinstance(value.index, Call | Item) else None
+    return chosen if chosen is not None and chosen.root == "image" else None  # rows, in an order of their own
 
 
 def _is_fold(index: Item) -> bool:

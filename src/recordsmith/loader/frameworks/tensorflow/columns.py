@@ -140,7 +140,7 @@ class Strings(Form):
             return [FlatStrings(strings, (len(column), *(size or 0 for size in self.shape)))]
         if isinstance(column, ByteColumn):
             if column.present is not None and not column.present.all():
-                raise _other_form(column, "strings that are all there")
+                raise _other_form(column, "strings without missing rows")
             return [FlatStrings(column, (len(column),))]
         array = np.asarray(column)
         if array.dtype.kind not in "OSU":

@@ -174,7 +174,9 @@ def _part_of_epoch(plan: Plan, batches: Any) -> Any:
         whole, rest = divmod(plan.order.length, batching.size)
         there, wanted = whole if batching.drop_last else whole + (rest > 0), batch_count(plan) + start
         if there < wanted:
-            raise _refused("shard() that cuts a batch in two for as many on every rank", 'Write remainder="drop".')
+            raise _refused(
+                "shard() that divides batches so that all ranks have the same number", 'Write remainder="drop".'
+            )
         stop = wanted if there > wanted else stop
     if start:
         batches = batches.skip(start)

@@ -82,7 +82,7 @@ def already_batched(verb: str) -> PipelineError:
 def check_batch(plan: Plan, verb: str, n: int, *, drop_last: bool) -> None:
     """Refuse a size that is not a number, batches of batches, and single rows that the ranks cannot share evenly."""
     if isinstance(n, bool) or not hasattr(n, "__index__") or n < 1:
-        raise PipelineError("The batch size must be a whole number, at least 1.", found=repr(n))
+        raise PipelineError("The batch size must be an integer of at least 1.", found=repr(n))
     if plan.batching is not None:
         raise already_batched(verb)
     world, rows = plan.even_world or (1, 0)

@@ -270,7 +270,9 @@ def _check_features(plan: Plan, names: tuple[str, ...]) -> None:
                 advice="Name what to pack: .pack(1024, 'tokens'). Turn text into numbers with .vectorize() first.",
             )
         if name in _ADDED:
-            raise PipelineError(f"A packed row has {name!r} of its own.", advice="Give the feature another name.")
+            raise PipelineError(
+                f"pack adds a feature {name!r}, and the rows have one already.", advice="Give the feature another name."
+            )
 
 
 def _row_feature(feature: Feature, length: int) -> Feature:

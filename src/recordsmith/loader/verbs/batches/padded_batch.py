@@ -95,7 +95,7 @@ class PaddedBatchVerb(Chain[LoaderT]):
         if plan.features is not None and not any(_varies(feature) for feature in plan.features.values()):
             warnings.warn(
                 PipelineWarning(
-                    "P010", "padded_batch pads nothing: no feature varies in length. Use .batch() to say what is meant."
+                    "P010", "padded_batch pads nothing: no feature varies in length. Use .batch() instead."
                 ),
                 stacklevel=caller_level(),
             )

@@ -61,7 +61,7 @@ class MixVerb(Chain[LoaderT]):
                 )
             if one.order.length == 0 or one.order.length >= ENDLESS:
                 raise PipelineError(
-                    "mix needs datasets that are neither empty nor endless.", advice="Repeat what was mixed."
+                    "mix needs datasets that are neither empty nor endless.", advice="Use .repeat() after .mix()."
                 )
         given = _phases(weights, len(plans))
         if stop not in ("first", "all"):
@@ -118,7 +118,9 @@ def _phases(weights: Weights | None, count: int) -> list[tuple[int, list[float]]
     phases = [(start, _weights(shares, count, is_phase=True)) for start, shares in weights.items()]
     never = [number for number in range(count) if not any(shares[number] for _, shares in phases)]
     if never:
-        raise PipelineError(f"Dataset {never[0]} of the mix has no weight anywhere.", advice="Leave it out.")
+        raise PipelineError(
+            f"Dataset {never[0]} of the mix has weight 0 from beginning to end.", advice="Leave it out."
+        )
     return phases
 
 
@@ -132,7 +134,7 @@ def _weights(weights: Any, count: int, *, is_phase: bool = False) -> list[float]
         raise PipelineError(
             f"mix needs a weight {'of at least 0' if is_phase else 'above 0'} for each dataset.",
             found=repr(weights),
-            expected=f"{count} numbers",
+            expected=f"{count} numbers; weights that change are given by row, such as {{0: [1, 1], 10_000: [1, 3]}}",
         )
     return given
 

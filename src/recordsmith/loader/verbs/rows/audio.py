@@ -102,7 +102,7 @@ def _the_feature(plan: Plan) -> str:
         raise PipelineError(
             "There are several features of sounds.",
             expected=list_names(sounds),
-            advice=f"Say which: .audio(feature={sounds[0]!r}). To decode several, write .audio() for each.",
+            advice=f"Choose one: .audio(feature={sounds[0]!r}). To decode several, write .audio() for each.",
         )
     encoded: list[Any] = [name for name, its in plan.features.items() if isinstance(its, Bytes) and not its.shape]
     advice = "Declare it in the schema: rs.Audio()."

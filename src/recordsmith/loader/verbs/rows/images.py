@@ -217,7 +217,7 @@ def _the_feature(plan: Plan) -> str:
         raise PipelineError(
             "There are several image features.",
             expected=list_names(image_features),
-            advice=f"Say which: .images(feature={image_features[0]!r}). To decode several, write .images() for each.",
+            advice=f"Choose one: .images(feature={image_features[0]!r}). To decode several, write .images() for each.",
         )
     if any(known.startswith("decoded ") for known in plan.known):
         raise PipelineError("The images are decoded already.", advice="One .images() is enough.")
@@ -234,7 +234,7 @@ def _checked_size(size: Any) -> tuple[int, int] | None:
     sides = tuple(size) if isinstance(size, (tuple, list, np.ndarray)) else ()
     if len(sides) != 2:
         raise PipelineError(
-            "The size must be a height and a width.", found=repr(size), expected="two whole numbers, such as (224, 224)"
+            "The size must be a height and a width.", found=repr(size), expected="two integers, such as (224, 224)"
         )
     for side in sides:
         check_whole_number("A side of the size", side, least=1)

@@ -66,7 +66,8 @@ def _plain(machine: Machine, call: Call) -> Value:
 
 def _tensors(machine: Machine, call: Call) -> Value:
     kind = "slices" if call.name.endswith("slices") else "tensors"
-    return _note(machine, Pipeline(Source(kind, call), _slices_of(call.argument(0, "tensors")), node=call.node))
+    element = _slices_of(call.argument(0, "tensors"), "slice" if kind == "slices" else "")
+    return _note(machine, Pipeline(Source(kind, call), element, node=call.node))
 
 
 def _files(machine: Machine, call: Call) -> Value:
@@ -109,12 +110,12 @@ def _given(value: Value | None) -> bool:
     return value is not None and not (isinstance(value, Literal) and value.value is None)
 
 
-def _slices_of(value: Value | None) -> Value:
+def _slices_of(value: Value | None, kind: str) -> Value:
     if isinstance(value, Group) and not value.is_list:
-        return Group(tuple(_slices_of(member) for member in value.members))
+        return Group(tuple(_slices_of(member, kind) for member in value.members))
     if isinstance(value, Table):
-        return Table({key: _slices_of(entry) for key, entry in value.entries.items()}, value.complete)
-    return Element("", of=value)
+        return Table({key: _slices_of(entry, kind) for key, entry in value.entries.items()}, value.complete)
+    return Element(kind, of=value)
 
 
 def _zipped(machine: Machine, call: Call) -> Value:

@@ -26,7 +26,7 @@ class Source:
         of: the pipelines that it was made of.
         shuffles: it shuffles by itself; None if that is not known.
         batches: it gives batches by itself.
-        steps: the calls that make one example, where they are known: those of a PyTorch dataset's `__getitem__`.
+        steps: the calls that make one example or batch, where they are known: those of a `__getitem__`.
     """
 
     kind: str

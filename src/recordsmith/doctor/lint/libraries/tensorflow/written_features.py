@@ -17,6 +17,7 @@ _LISTS = {
     "float_list": "tensorflow.train.FloatList",
     "int64_list": "tensorflow.train.Int64List",
 }
+_EXAMPLE = "tensorflow.train.Example"
 _SAME_BYTES = {"tensorflow.compat.as_bytes", "builtins.bytes"}
 _ENCODER = re.compile(r"tensorflow\.io\.encode_(jpeg|png)")
 _OPENS = {"builtins.open", "tensorflow.io.gfile.GFile", ".open"}
@@ -134,11 +135,44 @@ def written_examples(calls: Iterable[Call]) -> Iterator[WrittenExample]:
         path = _written_path(call)
         if path is not None:
             for one in walk(call.args[0]):
-                if isinstance(one, Call) and one.name == "tensorflow.train.Features":
+                if isinstance(one, Call) and one.name in ("tensorflow.train.Features", _EXAMPLE):
                     files.setdefault(id(one), []).append(path)
     for call in calls:
         if call.name == "tensorflow.train.Features":
             yield from _examples(call, tuple(files.get(id(call), ())))
+    yield from _filled_by_hand(calls, files)
+
+
+def _filled_by_hand(calls: list[Call], files: dict[int, list[Value]]) -> Iterator[WrittenExample]:
+    """Examples that were made empty, and then filled: `example.features.feature["x"].int64_list.value.append(3)`."""
+    found: dict[int, tuple[Call, dict[str, WrittenFeature], list[bool]]] = {}
+    for call in calls:
+        place = _place(call)
+        if place is None:
+            continue
+        example, key = place
+        _, features, known = found.setdefault(id(example), (example, {}, []))
+        known.append(isinstance(key, Literal) and isinstance(key.value, str))
+        name = str(key.value) if isinstance(key, Literal) else ""
+        kind = next((short for short, full in _LISTS.items() if full == call.name), None)
+        if kind is not None:
+            features.setdefault(name, WrittenFeature(name, _KINDS[kind], call.args[0], call.node))
+        elif (copied := _feature(name, call.args[0])) is not None:
+            features.setdefault(name, copied)
+    for example, features, known in found.values():
+        yield WrittenExample(example, features, all(known), tuple(files.get(id(example), ())))
+
+
+def _place(call: Call) -> tuple[Call, Value] | None:
+    """The Example and the name of the feature that a call fills."""
+    fills = call.name in _LISTS.values() or call.name in (".CopyFrom", ".MergeFrom")
+    value: Value | None = call.receiver if fills and call.args else None
+    while isinstance(value, Item):
+        match value:
+            case Item(base=Item(base=Item(base=Call(name=name) as example), index=Literal(value="feature")), index=key):
+                return (example, key) if name == _EXAMPLE else None
+        value = value.base
+    return None
 
 
 def _written_path(call: Call) -> Value | None:

@@ -6,7 +6,7 @@ import ast
 import re
 from collections.abc import Iterator
 
-from recordsmith.doctor.lint.interpreter.values import Call, Group, Object, ProgramClass, Symbol, Value
+from recordsmith.doctor.lint.interpreter.values import Call, Group, Item, Object, ProgramClass, Symbol, Value
 from recordsmith.doctor.lint.libraries.remembered import once_per_program
 
 __all__ = ["WRAPS_MODULE", "derives_from", "is_module", "is_optimizer", "key_of", "loss_of", "same_object"]
@@ -62,7 +62,9 @@ def is_module(value: Value | None) -> bool:
 
 def is_optimizer(value: Value | None) -> bool:
     """Tell whether a value is one of PyTorch's optimizers."""
-    return isinstance(value, Call) and bool(re.fullmatch(r"torch\.optim\.[A-Z]\w*", value.name))
+    if isinstance(value, Item) and isinstance(value.base, Call) and value.base.name == ".optimizers":
+        value = value.base  # `first, second = self.optimizers()` of Lightning
+    return isinstance(value, Call) and bool(re.fullmatch(r"torch\.optim\.[A-Z]\w*|\.optimizers", value.name))
 
 
 def same_object(call: Call) -> Value | None:

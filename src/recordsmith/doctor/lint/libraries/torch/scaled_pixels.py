@@ -92,7 +92,7 @@ def _normalised(found: Scaling | None, call: Call) -> Scaling | None:
         for value in numbers
         if isinstance(value, Group)
     ]
-    return None if found is None or len(known) != 2 else found.after(f"normalize{tuple(map(tuple, known))}")
+    return None if found is None or len(known) != 2 else found.normalised(*known)
 
 
 def _transformed(call: Call, inner: Callable[[Value | None], Scaling | None]) -> Scaling | None:
@@ -124,7 +124,10 @@ def _transformed(call: Call, inner: Callable[[Value | None], Scaling | None]) ->
             constants = normalisation([step])
             if constants is None or UNKNOWN in constants:
                 return None
-            found = None if found is None else found.after(f"Normalize{constants}")
+            if all(isinstance(one, tuple) and all(isinstance(part, int | float) for part in one) for one in constants):
+                found = found.normalised(*constants)  # type: ignore[arg-type]
+            else:
+                found = found.after(f"Normalize{constants}")
         elif not _COLOURS.fullmatch(name):
             return None
         if found is None:

@@ -1,4 +1,4 @@
-"""What the source says about PyTorch tensors: the last operation, the shape of one example, the range of numbers."""
+"""What the source says about PyTorch tensors: the last operation, and the shape of one example."""
 
 from __future__ import annotations
 
@@ -14,11 +14,12 @@ from recordsmith.doctor.lint.interpreter.values import (
     Many,
     Operation,
     Slice,
+    Table,
     Value,
 )
 from recordsmith.doctor.lint.libraries.arrays import shape_of
 
-__all__ = ["Layer", "example_shape", "last_layer", "number_range", "tensor_shape"]
+__all__ = ["Layer", "example_shape", "last_layer", "sequence_of", "tensor_shape"]
 
 _ACTIVATIONS = {
     "softmax": "softmax",
@@ -38,6 +39,7 @@ _KEEPS = {
 _SAME_SHAPE = {
     ".to", ".float", ".double", ".half", ".cuda", ".cpu", ".type", ".clone", ".contiguous", ".long", ".int", ".bool",
     ".astype", ".copy", ".detach", ".requires_grad_", ".numpy", ".relu", ".sigmoid", ".tanh", ".abs", ".exp", ".log",
+    ".pow", ".square", ".sqrt", ".sin", ".cos", ".clip", ".clamp",
     "torch.from_numpy", "torch.as_tensor", "torch.tensor", "torch.FloatTensor", "torch.LongTensor", "torch.Tensor",
     "numpy.array", "numpy.asarray", "torch.sin", "torch.cos", "torch.exp", "torch.sigmoid", "torch.relu", "torch.tanh",
     "numpy.sin", "numpy.cos", "numpy.exp", "torch.autograd.Variable", "torch.log", "torch.square", "torch.sqrt",
@@ -47,8 +49,6 @@ _RAW = re.compile(r"torch\.nn\.(Linear|LazyLinear|Bilinear|Conv[123]d|ConvTransp
 _SAME_LAYERS = re.compile(
     r"torch\.nn\.(\w*ReLU\w*|Sigmoid|Tanh|\w*Dropout\w*|\w*Norm\w*|Identity|GELU|SiLU|ELU|Softplus)"
 )
-
-_CLASSES = {"MNIST": 10, "FashionMNIST": 10, "KMNIST": 10, "CIFAR10": 10, "CIFAR100": 100, "SVHN": 10, "STL10": 10}
 
 Layer = tuple[str, Call]
 
@@ -90,6 +90,9 @@ def _of_module(module: Call, depth: int) -> Layer | None:
     short = module.name.rpartition(".")[2].lower()
     if module.name.startswith("torch.nn.") and short in _ACTIVATIONS:
         return _ACTIVATIONS[short], module
+    if module.name.startswith(("torchvision.models.", "timm.")):
+        heads = [module.replaced[name] for name in ("fc", "classifier", "head", "heads") if name in module.replaced]
+        return _of_module(heads[0], depth - 1) if heads and isinstance(heads[0], Call) and depth else None
     layers = sequence_of(module)
     return _of_module(layers[-1], depth - 1) if layers and depth else None
 
@@ -104,6 +107,10 @@ def sequence_of(module: Value | None) -> list[Call] | None:
         if not isinstance(pairs, Group) or pairs.grown:
             return None
         layers = tuple(one.members[1] for one in pairs.members if isinstance(one, Group) and len(one.members) == 2)
+    if len(layers) == 1 and isinstance(layers[0], Table):  # an OrderedDict that the program filled
+        if not layers[0].complete:
+            return None
+        layers = tuple(layers[0].entries.values())
     found = [one for one in layers if isinstance(one, Call)]
     return found if found and len(found) == len(layers) else None
 
@@ -154,8 +161,12 @@ def tensor_shape(value: Value | None, depth: int = 30) -> Shape | None:  # noqa:
         case Call(name="torch.randint"):
             size = value.argument(None, "size") or (value.args[-1] if value.args else None)
             return tuple(_number(one) for one in size.members) if isinstance(size, Group) else None
-        case Call(name="torch.linspace"):
-            return (_number(value.argument(2, "steps")),)
+        case Call(name="torch.linspace" | "numpy.linspace"):
+            return (_number(value.argument(2, "steps", "num")),)
+        case Group(members=members) if members and value.is_list and not value.grown:
+            shapes = [tensor_shape(one, depth - 1) for one in members]
+            first = shapes[0]
+            return (len(members), *first) if first is not None and all(one == first for one in shapes) else None
         case Call(name="torch.matmul" | "torch.mm" | ".matmul" | ".mm"):
             pair = (
                 (value.receiver, value.argument(0)) if name_is_method(value) else (value.argument(0), value.argument(1))
@@ -180,6 +191,10 @@ def tensor_shape(value: Value | None, depth: int = 30) -> Shape | None:  # noqa:
             return tensor_shape(value.receiver, depth - 1)
         case Call(name="builtins.float" | "builtins.int"):
             return ()
+        case Call(name=".pop", receiver=table, args=(Literal(value=str()),)) if _is_table(table):
+            return (None,)
+        case Call(name=".randn" | ".rand" | ".standard_normal", receiver=Call(name="numpy.random.RandomState")):
+            return tuple(_number(one) for one in value.args)
         case Call(name=".fit_transform" | ".transform", receiver=Call(name=name)) if name.startswith("sklearn.preproc"):
             return (None, None)
         case Call(name=name) if name in _SAME_SHAPE:
@@ -197,6 +212,9 @@ def _layer_shape(module: Call, before: Shape | None, depth: int) -> Shape | None
         size = _number(module.argument(1, "out_features"))
         return (*before[:-1], size) if before else None
     if module.name == "torch.nn.Flatten":
+        first = module.argument(0, "start_dim")
+        if first is not None:
+            return (None,) if isinstance(first, Literal) and first.value == 0 else None
         return (before[0], None) if before else None
     if _SAME_LAYERS.fullmatch(module.name):
         return before
@@ -302,48 +320,3 @@ def example_shape(value: Value | None) -> Shape | None:
     """Return the shape of a batch, with None for the batch size."""
     shape = tensor_shape(value)
     return None if not shape else (None, *shape[1:])
-
-
-def _labels_of(dataset: Call) -> tuple[int, int] | None:
-    """The class numbers of a dataset of torchvision."""
-    split = dataset.argument(1, "split")
-    if dataset.name.endswith(".EMNIST") and isinstance(split, Literal) and split.value == "letters":
-        return 1, 26
-    classes = _CLASSES.get(dataset.name.rpartition(".")[2])
-    return None if classes is None or dataset.argument(3, "target_transform") is not None else (0, classes - 1)
-
-
-def number_range(value: Value | None, depth: int = 20) -> tuple[int, int] | None:  # noqa: PLR0911 - one for each way to make numbers
-    """Return the smallest and the largest integer that a tensor of labels may have, where the source says it.
-
-    >>> number_range(Call("torch.randint", None, (Literal(1), Literal(6), Group((Literal(9),)))))
-    (1, 5)
-    """
-    if depth == 0:
-        return None
-    match value:
-        case Element(kind="label", of=Call(name=name) as dataset) if name.startswith("torchvision.datasets."):
-            return _labels_of(dataset)
-        case Element(of=of) if of is not None:
-            return number_range(of, depth - 1)
-        case Call(name="torch.randint" | "numpy.random.randint" | ".integers" | "random.randint", args=args):
-            numbers = [one.value for one in args if isinstance(one, Literal) and isinstance(one.value, int)]
-            bounds = args[:2] if len(args) >= 2 and isinstance(args[1], Literal) else args[:1]
-            if len(numbers) < len(bounds) or not bounds or value.argument(None, "low", "high") is not None:
-                return None
-            low, high = (numbers[0], numbers[1]) if len(bounds) == 2 else (0, numbers[0])
-            by_size = len(args) == 2 and value.argument(None, "size") is None  # randint(9, (100,)) of torch has a tuple
-            if value.name in ("numpy.random.randint", ".integers") and by_size:
-                return None
-            return (low, high if value.name == "random.randint" else high - 1)
-        case Operation(operator="+" | "-" as sign, operands=(inner, Literal(value=int() as shift))):
-            inside = number_range(inner, depth - 1)
-            shift = shift if sign == "+" else -shift
-            return None if inside is None else (inside[0] + shift, inside[1] + shift)
-        case Operation(operator="%", operands=(_, Literal(value=int() as modulus))):
-            return 0, modulus - 1
-        case Call(name=".long" | ".to" | ".cuda" | ".int" | ".astype" | ".squeeze" | ".view" | ".flatten" | ".clone"):
-            return number_range(value.receiver, depth - 1)
-        case Call(name="torch.from_numpy" | "torch.tensor" | "torch.as_tensor" | "torch.LongTensor" | "builtins.int"):
-            return number_range(value.argument(0), depth - 1)
-    return None

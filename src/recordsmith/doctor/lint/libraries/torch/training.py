@@ -7,14 +7,92 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from recordsmith.doctor.lint.interpreter.values import Call, Literal, Value
+from recordsmith.doctor.lint.interpreter.loops import pipelines_in
+from recordsmith.doctor.lint.interpreter.machine import Arguments, Machine
+from recordsmith.doctor.lint.interpreter.scope import Scope
+from recordsmith.doctor.lint.interpreter.values import (
+    Call,
+    Element,
+    Function,
+    Literal,
+    Object,
+    ProgramClass,
+    Symbol,
+    Unknown,
+    Value,
+)
 from recordsmith.doctor.lint.libraries.control_flow import loops_around, root_of
 from recordsmith.doctor.lint.libraries.remembered import once_per_program
+from recordsmith.doctor.lint.libraries.tensorflow.pipelines import Use
 from recordsmith.doctor.lint.libraries.torch.modules import is_optimizer, key_of
 
-__all__ = ["Step", "optimizers", "receiver_text", "training_steps"]
+__all__ = ["Step", "optimizers", "receiver_text", "trained_by_library", "training_steps"]
 
 _OPTIMIZER = re.compile(r"optim|(^|[._])opt(_|$|[._])|^sgd|^adam", re.IGNORECASE)
+
+
+# Libraries that run the loop: where the model and the loss are among their arguments.
+_TRAINERS: dict[str, tuple[tuple[int | None, str], tuple[int | None, str]]] = {
+    "ignite.engine.create_supervised_trainer": ((0, "model"), (2, "loss_fn")),
+    "skorch.NeuralNetClassifier": ((0, "module"), (1, "criterion")),
+    "skorch.NeuralNetRegressor": ((0, "module"), (1, "criterion")),
+    "skorch.NeuralNet": ((0, "module"), (1, "criterion")),
+    "fastai.learner.Learner": ((1, "model"), (2, "loss_func")),
+    "fastai.vision.all.Learner": ((1, "model"), (2, "loss_func")),
+    "poutyne.Model": ((0, "network"), (2, "loss_function")),
+    "torchbearer.Trial": ((0, "model"), (2, "criterion")),
+}
+
+
+_LIGHTNING = re.compile(r"(lightning|pytorch_lightning)(\.pytorch)?\.(trainer\.)?Trainer")
+
+
+def _lightning_steps(machine: Machine, call: Call) -> None:
+    """Follow the steps of a LightningModule with what its loaders give, as `trainer.fit` does."""
+    module, source = call.argument(0, "model"), call.argument(1, "train_dataloaders", "datamodule")
+    if not isinstance(module, Object):
+        return
+    owner = source if isinstance(source, Object) else module  # a LightningDataModule, or the module has the loaders
+    for hook in ("prepare_data", "setup"):
+        _hook(machine, owner, hook)
+    given = {"training_step": source, "validation_step": call.argument(2, "val_dataloaders")}
+    for step, value in given.items():
+        training = step == "training_step"
+        if isinstance(value, Object) or value is None:
+            value = _hook(machine, owner, "train_dataloader" if training else "val_dataloader")  # noqa: PLW2901 - the same
+        for pipeline in pipelines_in(value):
+            machine.uses.append(Use("training" if training else "validation", pipeline, call.expression))
+            _hook(machine, module, step, pipeline.element, Unknown())
+
+
+def _hook(machine: Machine, owner: Object, name: str, *arguments: Value) -> Value | None:
+    """Follow a method that a library calls, if the class has it."""
+    member = owner.program_class.members.get(name)
+    if not isinstance(member, Function):
+        return None
+    exact = bool(arguments) or not member.definition.args.args[1:]
+    return machine.follow(Function(member.definition, member.scope, owner=owner), Arguments(arguments, exact=exact))
+
+
+def trained_by_library(machine: Machine, call: Call) -> None:
+    """Give the output of the model to the loss, as a library will do in its training loop."""
+    if call.name == ".fit" and isinstance(call.receiver, Call) and _LIGHTNING.fullmatch(call.receiver.name):
+        _lightning_steps(machine, call)
+        return
+    places = _TRAINERS.get(call.name)
+    if places is None or call.node is None:
+        return
+    model, loss = (call.argument(*place) for place in places)
+    for value in (model, loss):
+        if value is None or isinstance(value, Unknown):
+            return
+    made = [
+        machine.apply(one, Arguments(), call.expression, Scope()) if isinstance(one, ProgramClass | Symbol) else one
+        for one in (model, loss)
+        if one is not None
+    ]
+    output = machine.apply(made[0], Arguments((Element(batched=True),)), call.expression, Scope())
+    machine.apply(made[1], Arguments((output, Element(batched=True))), call.expression, Scope())
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +144,7 @@ def training_steps(calls: list[Call]) -> Iterator[Step]:
 
 def _kind(call: Call) -> str:
     match call.name:
-        case ".backward":
+        case ".backward" | ".manual_backward":
             return "backward"
         case ".zero_grad":
             return "zero"

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from recordsmith.doctor.lint.interpreter.loops import pipelines_in
-from recordsmith.doctor.lint.interpreter.values import Call, Group, Item, Literal, Operation, Value, walk
+from recordsmith.doctor.lint.interpreter.values import Call, Group, Item, Literal, Many, Operation, Table, Value, walk
 from recordsmith.doctor.lint.libraries.fitting import ModelUse, model_uses
 from recordsmith.doctor.lint.libraries.image_generators import flow_of
 from recordsmith.doctor.lint.libraries.lists import name_of_list
@@ -37,6 +37,7 @@ def predictions_in_another_order(program: Program) -> Iterator[Finding]:
         Make the dataset with `shuffle=False`, or take labels and predictions in one pass:
         `for x, y in dataset: predictions.append(model(x)); labels.append(y)`.
     """
+    yield from _gathered_in_two_passes(program)
     for use in model_uses(program.calls):
         if use.role != "prediction":
             continue
@@ -49,6 +50,28 @@ def predictions_in_another_order(program: Program) -> Iterator[Finding]:
                 "labels and predictions do not belong together.",
                 advice="Give `shuffle=False` where this data is loaded, or collect labels and predictions in one loop.",
             )
+
+
+def _gathered_in_two_passes(program: Program) -> Iterator[Finding]:
+    """`[net(x) for x, _ in loader]` and `[y for _, y in loader]`: a DataLoader shuffles anew in each pass."""
+    for value in _comparisons(program):
+        passes: dict[int, dict[int, Many]] = {}
+        for part in value.parts():
+            for one in walk(part, 60):
+                loaders = [over for over in one.over if isinstance(over, Pipeline)] if isinstance(one, Many) else []
+                for loader in loaders:
+                    if isinstance(one, Many) and loader.source.kind == "torch" and loader.source.shuffles is True:
+                        passes.setdefault(id(loader), {})[id(one.node)] = one
+        found = next((one for one in passes.values() if len(one) > 1), None)
+        if found is not None and isinstance(value, Call) and value.node is not None:
+            yield program.finding(
+                predictions_in_another_order,
+                value.expression,
+                "These were gathered in two passes over a loader that shuffles, each in another order: labels and "
+                "predictions do not belong together.",
+                advice="Collect both in one loop, or make the loader with `shuffle=False`.",
+            )
+            return
 
 
 def _file_order(program: Program, use: ModelUse) -> str | None:
@@ -121,7 +144,8 @@ def _comparisons(program: Program) -> Iterator[Value]:
         if len(call.args) + len(call.keywords) > 1:
             yield call
         for argument in call.args:
-            if isinstance(argument, Operation) and argument.operator == "compare":
+            compared = isinstance(argument, Operation) and argument.operator == "compare"
+            if compared or isinstance(argument, Group | Table):
                 yield argument
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 
 from recordsmith.doctor.lint.edits import move_stage
@@ -13,14 +14,19 @@ from recordsmith.doctor.lint.libraries.randomness import random_changes
 from recordsmith.doctor.lint.libraries.rows import bound_key
 from recordsmith.doctor.lint.libraries.tensorflow.pipelines import Pipeline
 from recordsmith.doctor.lint.program import Program
-from recordsmith.doctor.lint.rules.torch.splits import augmented_in_torch
+from recordsmith.doctor.lint.rules.torch.augmented import augmented_in_torch, hugging_face_transforms
 from recordsmith.doctor.lint.rules.training.ranges import is_whole_numbers, scaled_by
 from recordsmith.rules import Finding, Severity, rule
 
 __all__ = ["AUGMENTATION_RULES"]
 
+_DRAW = re.compile(r"\brandom\b|\brandn?\(|\brandint\(|\.uniform\(")
+_MOVES_ROWS = (".__setitem__", "numpy.fliplr", "numpy.flipud", "numpy.flip", "numpy.rot90", "numpy.roll", "cv2.flip")
+
 
 def _called(call: Call) -> str:
+    if call.name == ".__setitem__":
+        return "a random number"
     if call.name != "()":
         return call.name.rpartition(".")[2]
     layers = [one.name.rpartition(".")[2] for one in walk(call.receiver) if isinstance(one, Call)]
@@ -86,7 +92,7 @@ def augmented_validation(program: Program) -> Iterator[Finding]:
             continue
         if any("tta" in name.lower() for name in pipeline.all_names) or _are_views(pipeline.element):
             continue
-        found = list(random_changes(pipeline.element, certain=True))
+        found = list(random_changes(pipeline.element, certain=True)) or _changed_by_chance(pipeline)
         if found and all(_is_random(one) for one in program.variants(pipeline)):
             call = found[0]
             stage = _stage_of(pipeline, call)
@@ -98,6 +104,13 @@ def augmented_validation(program: Program) -> Iterator[Finding]:
                 evidence={"call": _called(call), "line": call.expression.lineno},
             )
     yield from _augmenting_generators(program)
+    for call, name in hugging_face_transforms(program):
+        yield program.finding(
+            augmented_validation,
+            call.expression,
+            f"This is for validation or testing, and `{name}` changes it at random: the score differs from run to run "
+            "for no reason.",
+        )
     for call, pipeline, name, is_split in augmented_in_torch(program):
         yield program.finding(
             augmented_validation,
@@ -123,13 +136,25 @@ def _are_views(element: Value) -> bool:
 
 
 def _is_random(pipeline: Pipeline) -> bool:
-    return any(random_changes(pipeline.element, certain=True))
+    return any(random_changes(pipeline.element, certain=True)) or bool(_changed_by_chance(pipeline))
+
+
+def _changed_by_chance(pipeline: Pipeline) -> list[Call]:
+    """What a `Sequence` stores in its batch only if a random number says so: `if np.random.rand() < 0.5`."""
+    steps = pipeline.source.steps if pipeline.source.kind == "sequence" else ()
+    return [
+        call
+        for call in steps
+        if call.name in _MOVES_ROWS and any(_DRAW.search(ast.unparse(one.test)) for one in call.undecided)
+    ]
 
 
 def _augmenting_generators(program: Program) -> Iterator[Finding]:
     """Validation or test data from an ImageDataGenerator that augments."""
     flows = [flow for call in program.calls if (flow := flow_of(call)) is not None]
-    tested = {id(use.inputs) for use in model_uses(program.calls) if use.role == "validation"}
+    uses = list(model_uses(program.calls))
+    trained = {id(use.inputs) for use in uses if use.role == "training"}  # P202 is about those
+    tested = {id(use.inputs) for use in uses if use.role == "validation"} - trained
     for flow in flows:
         split = flow.constant("subset") == "validation"
         if (split or id(flow.call) in tested) and flow.augments_by:
@@ -155,7 +180,7 @@ def _stage_of(pipeline: Pipeline, call: Call) -> ast.Call | None:
 
 @rule("P271", "augmentation-not-used", Severity.WARNING)
 def augmentation_not_used(program: Program) -> Iterator[Finding]:
-    """An ImageDataGenerator with augmentation is made, and the model is trained on the arrays themselves.
+    """Augmentation is set up, and the model is trained on the data without it.
 
     Why it matters:
         The generator changes nothing by itself: only what its `flow` yields is augmented. `datagen.fit(x)` computes
@@ -167,6 +192,7 @@ def augmentation_not_used(program: Program) -> Iterator[Finding]:
     Fix:
         `model.fit(datagen.flow(x_train, y_train, batch_size=32))`
     """
+    yield from _augmented_datasets_not_used(program)
     trained = [use for use in model_uses(program.calls) if use.role == "training" and use.targets is not None]
     if not trained or program.mentions(r"\.(flow\w*|random_transform|apply_transform|get_random_transform)\("):
         return
@@ -178,6 +204,41 @@ def augmentation_not_used(program: Program) -> Iterator[Finding]:
                 "This generator would augment images, but nothing calls its `flow`: the model is trained on the images "
                 "as they are.",
             )
+
+
+def _augmented_datasets_not_used(program: Program) -> Iterator[Finding]:
+    """A dataset that is augmented under a name that nothing uses, beside a training on the one before."""
+    used = {id(part) for use in program.uses for origin in use.pipeline.origins() for part in origin.ancestors()}
+    trained = {
+        id(part) for _, pipelines in program.trained_on() for pipeline in pipelines for part in pipeline.ancestors()
+    }
+    for pipeline in program.pipelines:
+        parent, stage = pipeline.parent, pipeline.stage
+        if parent is None or stage is None or stage.name != "map" or not pipeline.names or pipeline.extended:
+            continue
+        if id(pipeline) in used or pipeline.looked_at or id(parent) not in trained or _is_random(parent):
+            continue
+        name = pipeline.names[-1]
+        if not _is_random(pipeline) or _read_again(program, stage.expression, name):
+            continue
+        yield program.finding(
+            augmentation_not_used,
+            stage.expression,
+            f"`{name}` is augmented, but nothing uses it: the model is trained on {program.name_of(parent)}, which is "
+            "not augmented.",
+            advice=f"Train on `{name}`.",
+        )
+
+
+def _read_again(program: Program, node: ast.AST, name: str) -> bool:
+    """Something reads a name; what made it is one statement that assigns it."""
+    source = getattr(node, "source", program.source)
+    return any(
+        isinstance(one, ast.Name | ast.Attribute)
+        and isinstance(one.ctx, ast.Load)
+        and (one.id if isinstance(one, ast.Name) else one.attr) == name
+        for one in source.nodes
+    )
 
 
 @rule("P027", "brightness-beyond-range", Severity.WARNING)

@@ -9,8 +9,9 @@ from collections.abc import Iterator
 from recordsmith.doctor.lint.edits import Edit, move_stage, segment_of
 from recordsmith.doctor.lint.interpreter.values import Call, Element, Group, Item, Literal, Slice, Table, Value, walk
 from recordsmith.doctor.lint.libraries.arrays import shape_of
-from recordsmith.doctor.lint.libraries.randomness import is_shuffled, shuffled_before
+from recordsmith.doctor.lint.libraries.randomness import is_shuffled, random_changes, shuffled_before
 from recordsmith.doctor.lint.libraries.tensorflow.pipelines import Pipeline, Stage
+from recordsmith.doctor.lint.libraries.torch.streams import stream_buffers
 from recordsmith.doctor.lint.program import Program, is_dropped
 from recordsmith.doctor.lint.rules.pipeline.dropped_results import dropped_results
 from recordsmith.facts.dataset_facts import LabelFacts
@@ -25,7 +26,21 @@ _MIXED = re.compile(
     r"keras\.datasets\.(mnist|fashion_mnist|cifar\d+|imdb|boston_housing|california_housing|reuters)\."
     r"|torchvision\.datasets\.(\w*MNIST|CIFAR\w+|SVHN|FakeData)|sklearn\.datasets\.make_|numpy\.random\.|tensorflow\.random\.|torch\.rand|sklearn\.datasets\.fetch_(openml|lfw)"
 )
-_CHANGES = {"shuffle", "batch", "padded_batch", "map", "repeat", "cache", "prefetch", "filter", "shard", "with_options"}
+_CHANGES = {
+    "skip",
+    "shard",
+    "concatenate",
+    "unbatch",
+    "shuffle",
+    "batch",
+    "padded_batch",
+    "map",
+    "repeat",
+    "cache",
+    "prefetch",
+    "filter",
+    "with_options",
+}
 _OF_TF_DATA = {"padded_batch", "prefetch", "interleave", "flat_map", "with_options"}
 _COLLECTS = {"write", "append", "write_file", "imwrite", "add", "save"}
 
@@ -317,6 +332,15 @@ def small_shuffle_buffer(program: Program) -> Iterator[Finding]:
             if not isinstance(size, int) or isinstance(size, bool):
                 continue
             yield from _small(program, pipeline, shuffle, size)
+    for call, number in stream_buffers(program.calls):
+        if 1 < number < _SMALL:
+            yield program.finding(
+                small_shuffle_buffer,
+                call.expression,
+                f"The shuffle buffer holds only {number:,} examples: examples come almost in the order of the files.",
+                advice="Make the buffer several thousand examples, and shuffle the files too.",
+                severity=None if number <= _TINY else Severity.INFO,
+            )
 
 
 def _is_in_memory(pipeline: Pipeline) -> bool:
@@ -478,8 +502,9 @@ def cache_after_shuffle(program: Program) -> Iterator[Finding]:
         between = stages[stages.index(shuffle) + 1 : at]
         once = shuffle.constant(2, "reshuffle_each_iteration") is False
         split = any(one.name in ("take", "skip", "shard", "filter", "interleave", "flat_map") for one in between)
-        if once or split:
-            continue
+        before = pipeline.before(cache)
+        if once or split or (before is not None and any(random_changes(before.element, certain=True))):
+            continue  # P011 is about a cache behind random changes, and its correction puts both right
         movable = all(one.name in ("map", "prefetch") for one in between)
         edits = move_stage(program.source_of(cache), [shuffle, *between, cache]) if movable and not between else None
         yield program.finding(

@@ -12,24 +12,18 @@ from recordsmith.rules import Finding, Severity, rule
 
 __all__ = ["CROSS_VALIDATES", "JOINS", "OVERSAMPLING_RULES"]
 
-_SPLITS = re.compile(r"sklearn\.model_selection\.train_test_split|\.train_test_split|\.split")
-_RESAMPLERS = re.compile(r"imblearn\.\w+.*|sklearn\.utils\.resample")
-CROSS_VALIDATES = re.compile(r"sklearn\.model_selection\.cross_val(_score|idate|_predict)")
-_TURNS = re.compile(
-    r"cv2\.(flip|rotate|GaussianBlur|warpAffine)|numpy\.(fliplr|flipud|flip|rot90)|tensorflow\.image\.flip\w+"
+_SPLITS = re.compile(
+    r"sklearn\.model_selection\.train_test_split|\.train_test_split|\.split|torch\.utils\.data\.random_split"
 )
 _RESAMPLERS = re.compile(r"imblearn\.\w+.*|sklearn\.utils\.resample")
 CROSS_VALIDATES = re.compile(r"sklearn\.model_selection\.cross_val(_score|idate|_predict)")
 _TURNS = re.compile(
     r"cv2\.(flip|rotate|GaussianBlur|warpAffine)|numpy\.(fliplr|flipud|flip|rot90)|tensorflow\.image\.flip\w+"
 )
-CROSS_VALIDATES = re.compile(r"sklearn\.model_selection\.cross_val(_score|idate|_predict)")
-_TURNS = re.compile(
-    r"cv2\.(flip|rotate|GaussianBlur|warpAffine)|numpy\.(fliplr|flipud|flip|rot90)|tensorflow\.image\.flip\w+"
-)
-_TURNS = re.compile(
-    r"cv2\.(flip|rotate|GaussianBlur|warpAffine)|numpy\.(fliplr|flipud|flip|rot90)|tensorflow\.image\.flip\w+"
-)
+_ROW_NUMBERS = {
+    "numpy.where", "numpy.flatnonzero", "torch.where", "numpy.argwhere", "numpy.nonzero", "numpy.repeat", "numpy.tile",
+    "numpy.random.choice", ".choice",
+}  # fmt: skip
 JOINS = re.compile(
     r"numpy\.(concatenate|vstack|hstack|append|r_)|pandas\.concat|builtins\.list|itertools\.chain|tensorflow\.concat"
     r"|scipy\.sparse\.vstack|\.concatenate|\.append"
@@ -50,6 +44,7 @@ def oversampled_before_split(program: Program) -> Iterator[Finding]:
     Fix:
         Split first, then oversample the training part only; or use class weights.
     """
+    yield from _mixed_before_split(program)
     split_seen = False
     for call in program.calls:
         if not _SPLITS.fullmatch(call.name) and not CROSS_VALIDATES.fullmatch(call.name):
@@ -70,6 +65,28 @@ def oversampled_before_split(program: Program) -> Iterator[Finding]:
             return
     if not split_seen:
         yield from _written_copies(program)
+
+
+def _mixed_before_split(program: Program) -> Iterator[Finding]:
+    """Classes that repeat without end are mixed by `sample_from_datasets`, and the mixture is cut by take and skip."""
+    cut: dict[int, set[str]] = {}
+    for pipeline in program.pipelines:
+        stage, parent = pipeline.stage, pipeline.parent
+        if stage is None or parent is None or stage.name not in ("take", "skip") or not program.roles(pipeline):
+            continue
+        mixed = next((one for one in parent.origins() if one.source.kind == "mixed"), None)
+        if mixed is None or mixed.source.call is None:
+            continue
+        if any(step.name == "repeat" for one in mixed.source.of for step in one.stages):
+            sides = cut.setdefault(id(mixed.source), set())
+            sides.add(stage.name)
+            if sides == {"take", "skip"}:
+                yield program.finding(
+                    oversampled_before_split,
+                    mixed.source.call.expression,
+                    "Classes are repeated and mixed before the data is split: copies of the same example land in "
+                    "training and in test data, and the score is too good to be true.",
+                )
 
 
 def _written_copies(program: Program) -> Iterator[Finding]:
@@ -127,13 +144,20 @@ def _adds_copies(join: Call) -> bool:
     if join.name in (".append", "numpy.append", ".concatenate"):
         members += [one for one in (join.receiver, *join.args[1:2]) if one is not None]
     if any(
-        isinstance(one, Item) and isinstance(one.index, Operation) and any(one.base is other for other in members)
+        isinstance(one, Item) and _is_condition(one.index) and any(one.base is other for other in members)
         for one in members
     ):
         return True
     rows = [one for one in members if isinstance(one, Call | Item | Operation | Many)]
     same = len({id(one) for one in rows}) < len(rows)
     return same or any(is_copy_of(one, other) for one in rows for other in rows if one is not other)
+
+
+def _is_condition(index: Value) -> bool:
+    """It picks rows by a condition, or repeatedly: `x[y == 1]`, `x[np.where(y == 1)[0]]`, `x[np.repeat(rare, 9)]`."""
+    if isinstance(index, Item):
+        index = index.base
+    return isinstance(index, Operation) or (isinstance(index, Call) and index.name in _ROW_NUMBERS)
 
 
 def _flat(value: Value | None) -> Iterator[Value]:
@@ -160,7 +184,7 @@ def _is_nested_list(value: Value) -> bool:
 def _derives_directly(call: Call) -> bool:
     """It splits rows: by `train_test_split`, or by the folds of scikit-learn."""
     of_folds = call.name == ".split" and isinstance(call.receiver, Call)
-    return call.name.endswith("train_test_split") or (
+    return call.name.endswith(("train_test_split", "random_split")) or (
         of_folds and _receiver(call).startswith("sklearn.model_selection.")
     )
 

@@ -163,14 +163,26 @@ def _arrays_ordered_apart(program: Program) -> Iterator[Finding]:
                 advice="Copy both in the same way: `np.repeat` for both, or `np.tile` for both.",
             )
             continue
+        drawn_apart = [len(rows.orders) == 1 and rows.orders[0][0] == "index" for rows in (first, second)]
+        if all(drawn_apart) and first.orders != second.orders and call.name == ".fit":
+            yield program.finding(
+                shuffled_apart,
+                call.expression,
+                "These two were each put into a random order of their own: the labels no longer belong to their "
+                "examples.",
+                advice="Use one permutation for both: `order = np.random.permutation(len(x))`, `x[order]`, `y[order]`.",
+            )
+            continue
         if kinds & {"repeat", "tile"} or (
-            call.name not in _ZIPS and not (_is_read(first.origin) and _is_read(second.origin))
+            call.name not in _ZIPS
+            and not (first.orders and second.orders)
+            and not (_is_read(first.origin) and _is_read(second.origin))
         ):
             continue
         related = any(one is second.origin for one in walk(members[0])) or any(
             one is first.origin for one in walk(members[1])
         )
-        alike = first.origin is second.origin or not related
+        alike = first.origin is second.origin or not related or bool(first.orders and second.orders)
         certain = "seed" not in kinds or (not (first.orders and second.orders) and first.origin is second.origin)
         if first.orders != second.orders and alike and certain:
             yield program.finding(

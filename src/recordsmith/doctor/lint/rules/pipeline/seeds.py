@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 
 from recordsmith.doctor.lint.interpreter.values import Call, Group, Literal, Value
+from recordsmith.doctor.lint.libraries.control_flow import function_of
 from recordsmith.doctor.lint.libraries.image_generators import flow_of
 from recordsmith.doctor.lint.libraries.randomness import drawn_in
 from recordsmith.doctor.lint.program import Program
@@ -84,7 +85,11 @@ def _runs_for_each(call: Call) -> bool:
         return False
     if call.in_map or call.within[-1] == "__getitem__":
         return True
-    return bool(call.via) and _is_repeated(call.via[-1]) and bool(call.via[-1].args) and call.name not in _MAKES
+    signature = getattr(function_of(call.expression), "args", None)
+    own = {one.arg for one in signature.args} if isinstance(signature, ast.arguments) else set()
+    chosen = any(isinstance(one, ast.Name) and one.id in own for one in call.expression.args)  # as of made-up data
+    repeated = bool(call.via) and _is_repeated(call.via[-1]) and bool(call.via[-1].args)
+    return repeated and not chosen and call.name not in _MAKES
 
 
 def _is_repeated(node: ast.AST) -> bool:

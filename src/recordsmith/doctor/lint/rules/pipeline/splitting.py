@@ -12,12 +12,13 @@ from recordsmith.doctor.lint.interpreter.values import (
     Group,
     Item,
     Literal,
+    Operation,
     Slice,
     Unknown,
     Value,
     walk,
 )
-from recordsmith.doctor.lint.libraries.fitting import model_of, split_part
+from recordsmith.doctor.lint.libraries.fitting import model_of, model_uses, split_part
 from recordsmith.doctor.lint.libraries.rows import is_alike, is_same_part, own_statistics, rows_of
 from recordsmith.doctor.lint.program import Program
 from recordsmith.doctor.lint.rules.pipeline.oversampling import CROSS_VALIDATES, JOINS
@@ -29,8 +30,11 @@ __all__ = ["SPLITTING_RULES"]
 _ESTIMATOR = re.compile(
     r"sklearn\.(?!preprocessing|decomposition|impute|feature)|xgboost\.|lightgbm\.|catboost\.|keras\."
 )
-_TABLES = re.compile(r"numpy\.(load|loadtxt|genfromtxt)|pandas\.read_\w+")
+_TABLES = re.compile(r"numpy\.(load|loadtxt|genfromtxt)|pandas\.read_\w+|scipy\.io\.loadmat|torch\.load")
 _TREES = re.compile(r"Tree|Forest|XGB|LGBM|CatBoost|GradientBoosting|AdaBoost")
+_STEPS = re.compile(
+    r"sklearn\.(pipeline\.(make_pipeline|Pipeline)|compose\.(make_column_transformer|ColumnTransformer))"
+)
 _WORDS = re.compile(r"Vectorizer|Tokenizer|TextVectorization|Lookup")
 _LEARNS = {".fit", ".fit_transform", ".adapt", ".fit_on_texts"}
 _FITTED = re.compile(
@@ -69,10 +73,19 @@ def fitted_on_test_data(program: Program) -> Iterator[Finding]:
     for call in program.calls:
         if CROSS_VALIDATES.fullmatch(call.name):
             yield from _selected_before(program, call)
-        elif call.name.endswith("train_test_split"):
+        elif call.name.endswith("train_test_split") or _is_of_folds(call):
             parts = [one for argument in call.args for one in walk(argument)]
             fitted = next((one for one in parts if _is_fitting(one) or _is_fitted(one, fitted_on)), None)
+            yield from _adapted_before(program, call) if fitted is None else ()
             filled = next((one for one in parts if _is_filled(one)), None)
+            scaled = next((one for one in parts if fitted is None and _is_standardised(one)), None)
+            if scaled is not None and scaled.node is not None:
+                yield program.finding(
+                    fitted_on_test_data,
+                    scaled.node,
+                    "This takes the mean or deviation of all rows before they are split, the test rows included: the "
+                    "score will promise too much.",
+                )
             if fitted is None and filled is not None and filled.node is not None:
                 yield program.finding(
                     fitted_on_test_data,
@@ -80,6 +93,14 @@ def fitted_on_test_data(program: Program) -> Iterator[Finding]:
                     "Missing values are filled with a mean of all rows before the data is split: it is partly a mean "
                     "of the test rows.",
                     severity=Severity.INFO,
+                )
+            scaled = next((one for one in map(own_statistics, parts) if one is not None), None)
+            if fitted is None and scaled is not None and scaled.node is not None and _by_column(scaled):
+                yield program.finding(
+                    fitted_on_test_data,
+                    scaled.node,
+                    "This scales by statistics of all rows before the data is split, the test rows included: the score "
+                    "will promise too much.",
                 )
             if isinstance(fitted, Call) and not _is_training_part(fitted):
                 yield program.finding(
@@ -89,13 +110,81 @@ def fitted_on_test_data(program: Program) -> Iterator[Finding]:
                     "score will promise too much.",
                     severity=_harmless(program, fitted),
                 )
-        elif call.name in _LEARNS and _is_fitting(call, also_adapt=True) and call.args and _is_both(call.args[0]):
+        elif call.name in _LEARNS and _is_fitting(call, also_adapt=True) and call.args and _is_whole(program, call):
+            yield program.finding(
+                fitted_on_test_data,
+                call.expression,
+                f"`{_name(call)}` is fitted on the whole dataset, of which a part is kept for validation: the score "
+                "will promise too much.",
+                severity=_harmless(program, call),
+            )
+        elif (
+            call.name in _LEARNS
+            and _is_fitting(call, also_adapt=True)
+            and call.args
+            and (_is_both(call.args[0]) or _joins_both(program, call.args[0]))
+        ):
             yield program.finding(
                 fitted_on_test_data,
                 call.expression,
                 f"`{_name(call)}` is fitted on training and test data together: the score will promise too much.",
                 severity=_harmless(program, call),
             )
+
+
+def _is_of_folds(call: Call) -> bool:
+    """`KFold(5).split(x)`."""
+    return (
+        call.name == ".split"
+        and isinstance(call.receiver, Call)
+        and (call.receiver.name.startswith("sklearn.model_selection."))
+    )
+
+
+def _is_whole(program: Program, fit: Call) -> bool:
+    """A dataset as a whole, of which `take` and `skip` make the parts for training and validation elsewhere."""
+    given = pipelines_in(fit.args[0])
+    if len(given) != 1 or any(stage.name in ("take", "skip", "filter", "shard") for stage in given[0].stages):
+        return False
+    ancestors = {id(one) for one in given[0].ancestors()}
+    roles: set[str] = set()
+    for part in program.pipelines:
+        cut = part.stage is not None and part.stage.name in ("take", "skip") and id(part.parent) in ancestors
+        roles |= program.roles(part) if cut else set()
+    return {"training", "validation"} <= roles
+
+
+def _is_standardised(value: Value) -> bool:
+    """A whole array that was scaled by its own mean or deviation; a range, as of pixels, tells little."""
+    scaled = own_statistics(value)
+    if scaled is None or split_part(rows_of(scaled).origin) is not None:
+        return False
+    names = [one.name for one in walk(scaled.operands[1], 40) if isinstance(one, Call)]
+    whole = not rows_of(scaled).cuts and isinstance(rows_of(scaled).origin, Call | Item)
+    return whole and any(re.fullmatch(r"(numpy)?\.(mean|std|var)", name) for name in names)
+
+
+def _adapted_before(program: Program, split: Call) -> Iterator[Finding]:
+    """A layer or scaler that is fitted on the very rows that are then split, and applied to the parts later."""
+    for call in program.calls:
+        if call is split:
+            return
+        fits = call.name in (".adapt", ".fit") and bool(call.args) and _is_fitting(call, also_adapt=True)
+        if fits and split.args and _are_all_rows(call.args[0], split.args[0]):
+            yield program.finding(
+                fitted_on_test_data,
+                call.expression,
+                f"`{_name(call)}` is fitted on all the data before it is split, the test data included: the score will "
+                "promise too much.",
+                severity=_harmless(program, call),
+            )
+
+
+def _are_all_rows(fitted: Value, whole: Value) -> bool:
+    """What is fitted on has all rows of what is split."""
+    one, other = rows_of(fitted), rows_of(whole)
+    same = one.origin is other.origin and not one.cuts and not other.cuts and isinstance(one.origin, Call)
+    return same or is_same_part(fitted, whole)
 
 
 def _cut_afterwards(program: Program) -> Iterator[Finding]:
@@ -134,6 +223,17 @@ def _cut_afterwards(program: Program) -> Iterator[Finding]:
                 f"{what} all the data before it is cut into training and test data: the score will promise too much.",
                 severity=_harmless(program, fitted) if isinstance(fitted, Call) else None,
             )
+
+
+def _by_column(scaled: Value) -> bool:
+    """The statistics are those of each column, over all rows; a single number for everything hardly tells anything."""
+    found = [one for one in walk(scaled, 60) if isinstance(one, Call) and _STATISTIC.fullmatch(one.name)]
+    axes = [one.argument(0 if one.name.startswith(".") else 1, "axis", "dim") for one in found]
+    table = any(isinstance(one, Call) and one.name.startswith("pandas.") for one in walk(scaled, 200))
+    return any(isinstance(one, Literal) and one.value == 0 for one in axes) or table
+
+
+_STATISTIC = re.compile(r"(numpy|torch)?\.(mean|std|min|max|var|amin|amax)")
 
 
 def _plain_table(value: Value) -> Value:
@@ -256,11 +356,15 @@ def _is_training_part(fitted: Call) -> bool:
 
 def _bounds(value: Value) -> set[object]:
     """What two bounds have in common that cut a table at the same row: their value, or what they begin with."""
+    while isinstance(value, Operation) and value.operator in ("+", "-") and len(value.operands) == 2:
+        value = value.operands[0]  # `x[n - window:]` is cut at n too: its first rows are only looked back to
     node = value.node
     while isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add | ast.Sub):
-        node = node.left  # `x[n - window:]` is cut at n too: its first rows are only looked back to
+        node = node.left
     named = node is not None and not isinstance(node, ast.Constant)
     found: set[object] = {ast.unparse(node)} if named and node is not None else {id(value)}
+    if isinstance(value, Literal) and isinstance(value.value, str):
+        found.add("date")  # `table.loc[:"2019-12-31"]` and `table.loc["2020-01-01":]`
     return found | ({value.value} if isinstance(value, Literal) else set())
 
 
@@ -293,7 +397,11 @@ def _is_fitting(value: Value, *, also_adapt: bool = False) -> bool:
         return False
     if _is_in_loop(value.expression):
         return False  # each series on its own, which learns nothing from the others
-    return isinstance(value.receiver, Call) and bool(_FITTED.fullmatch(value.receiver.name))
+    maker = value.receiver
+    if isinstance(maker, Call) and _STEPS.fullmatch(maker.name):
+        made = [one for one in walk(maker, 60) if isinstance(one, Call) and one is not maker]
+        return any(_FITTED.fullmatch(one.name) for one in made) and not any(_ESTIMATOR.match(one.name) for one in made)
+    return isinstance(maker, Call) and bool(_FITTED.fullmatch(maker.name))
 
 
 def _is_in_loop(node: ast.AST) -> bool:
@@ -308,6 +416,25 @@ def _is_in_loop(node: ast.AST) -> bool:
 def _name(call: Call) -> str:
     maker = None if call.receiver is None else model_of(call.receiver)
     return maker.name.rpartition(".")[2] if isinstance(maker, Call) else "it"
+
+
+def _root_of(value: Value) -> Value:
+    """The table that rows or columns are of."""
+    value = rows_of(value).origin
+    while isinstance(value, Item):
+        value = value.base
+    return value
+
+
+def _joins_both(program: Program, value: Value) -> bool:
+    """It joins what a model is trained on with what it is tested on."""
+    joined = value.argument(0) if isinstance(value, Call) and JOINS.fullmatch(value.name) else None
+    origins = [_root_of(one) for one in joined.members] if isinstance(joined, Group) else []
+    roles: set[str] = set()
+    for use in model_uses(program.calls) if len(origins) > 1 else ():
+        used = _root_of(use.inputs)
+        roles |= {use.role} if isinstance(used, Call) and any(used is one for one in origins) else set()
+    return "training" in roles and len(roles) > 1
 
 
 def _is_both(value: Value) -> bool:

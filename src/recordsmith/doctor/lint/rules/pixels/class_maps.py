@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import ast
+import collections
 import re
 from collections.abc import Iterator
 
 from recordsmith.doctor.lint.edits import after_arguments
-from recordsmith.doctor.lint.interpreter.values import Call, Element, Group, Literal, Operation, Symbol, walk
+from recordsmith.doctor.lint.interpreter.values import Call, Element, Group, Literal, Operation, Symbol, Value, walk
 from recordsmith.doctor.lint.program import Program
 from recordsmith.rules import Finding, Severity, rule
 
@@ -16,6 +17,7 @@ __all__ = ["CLASS_MAP_RULES"]
 _MASK = re.compile(r"(^|_)(masks?|seg|segmentation|annotations?|label_?map|trimap)(_|$|\d)|mask$", re.IGNORECASE)
 _CLASS_IMAGE = re.compile(r"(^|_)(masks?|seg|segmentation|annotations?|labels?|label_?map|gt)(_|$|\d)", re.IGNORECASE)
 _CLASSES = r"sparse_categorical|SparseCategorical|to_categorical|one_hot|num_classes|n_classes|NUM_CLASSES"
+_ONE_HOT = ("keras.utils.to_categorical", "tensorflow.one_hot", "keras.ops.one_hot")
 _PLACE_OF_METHOD = 6  # of `interpolation` among the arguments of cv2.resize
 _TORCH = re.compile(r"^\s*(import|from) torch\b", re.MULTILINE)
 _SCORES = re.compile(r"logit|prob|pred|score|soft|heat", re.IGNORECASE)
@@ -44,22 +46,34 @@ def class_map_interpolated(program: Program) -> Iterator[Finding]:
     for call in resized:
         if id(call) in scaled:
             continue
-        if any(isinstance(one, Operation) and one.operator in ("/", "compare") for one in walk(call, 40)):
+        if any(isinstance(one, Operation) and one.operator in ("/", "compare") for one in _values_of(call)):
             continue
         if call.name == "cv2.resize" and (_TORCH.search(program.source.text) or not _has_classes(program)):
             continue  # P123 is about PyTorch; a mask of two values may have soft edges
         if id(call) in targets or _is_called_mask(call.expression) or _is_class_image(call):
             source = getattr(call.expression, "source", program.source)
             nearest = "interpolation=cv2.INTER_NEAREST" if call.name == "cv2.resize" else 'method="nearest"'
-            edits = after_arguments(source, call.expression, nearest)
+            edits = None if call.name == "()" else after_arguments(source, call.expression, nearest)
             yield program.finding(
                 class_map_interpolated,
                 call.expression,
                 "A mask is resized with interpolation, which makes values between the class numbers: use the nearest "
                 "value instead.",
                 edits=edits,
-                certain=True,
+                certain=edits is not None,
             )
+
+
+def _values_of(call: Call) -> Iterator[Value]:
+    """What is resized and what it was made of, without the conditions that only choose among class numbers."""
+    waiting = collections.deque(one for one in (call.argument(0, "images", "src"),) if one is not None)
+    for _ in range(40):
+        if not waiting:
+            return
+        one = waiting.popleft()
+        yield one
+        chooses = isinstance(one, Call) and one.name in ("tensorflow.where", "numpy.where") and len(one.args) == 3
+        waiting.extend(one.args[1:] if chooses and isinstance(one, Call) else one.parts())
 
 
 def _has_classes(program: Program) -> bool:
@@ -71,6 +85,9 @@ def _interpolates(call: Call) -> bool:
     """It resizes by the default, which is bilinear; a method that is given was chosen."""
     if call.name == "cv2.resize":
         return call.argument(None, "interpolation") is None and len(call.args) < _PLACE_OF_METHOD
+    layer = call.receiver if call.name == "()" else None
+    if isinstance(layer, Call) and layer.name == "keras.layers.Resizing":
+        return layer.argument(2, "interpolation") is None and bool(call.args)
     return call.name == "tensorflow.image.resize" and call.argument(2, "method") is None
 
 
@@ -118,8 +135,11 @@ def _scaled_later(program: Program) -> set[int]:
 
 
 def _class_targets(program: Program) -> set[int]:
-    """What is the target of a loss for class numbers."""
+    """What is the target of a loss for class numbers, or is made one-hot."""
     found: set[int] = set()
+    for call in program.calls:
+        if call.name in _ONE_HOT and call.args:
+            found |= {id(one) for one in walk(call.args[0], 20)}
     for model in program.models:
         for pipeline in model.trained_on if model.loss == "sparse" else ():
             element = pipeline.element

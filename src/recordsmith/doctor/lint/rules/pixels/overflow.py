@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Iterator
 
-from recordsmith.doctor.lint.interpreter.values import Call, Group, Item, Literal, Many, Operation, Slice, Value
+from recordsmith.doctor.lint.interpreter.values import Call, Group, Item, Literal, Many, Operation, Slice, Value, walk
 from recordsmith.doctor.lint.libraries.arrays import dtype_named, dtype_of
 from recordsmith.doctor.lint.program import Program
 from recordsmith.rules import Finding, Severity, rule
@@ -15,10 +16,14 @@ __all__ = ["OVERFLOW_RULES"]
 _PIXELS = re.compile(
     r"cv2\.(imread|imdecode|cvtColor|resize|flip|GaussianBlur|medianBlur)|PIL\.Image\.open|numpy\.(array|asarray)"
     r"|\.(convert|resize|crop|copy|reshape)|imageio\.(v2\.|v3\.)?imread|tensorflow\.io\.decode_(jpeg|png|image|bmp)"
-    r"|numpy\.(flip|fliplr|flipud|rot90|squeeze|expand_dims)"
+    r"|torchvision\.io\.(read_image|decode_image)|numpy\.(flip|fliplr|flipud|rot90|squeeze|expand_dims)"
 )
+_IMAGES = re.compile(r"keras\.datasets\.\w+\.load_data|tensorflow\.io\.decode_raw|numpy\.frombuffer")
+_LARGEST = 255
 _FAR = 16  # what is added to bytes that are pixels, not class numbers
-_READS = re.compile(r"cv2\.(imread|imdecode)|PIL\.Image\.open|imageio\..*imread|tensorflow\.io\.decode_\w+")
+_READS = re.compile(
+    r"torchvision\.io\.(read_image|decode_image)|cv2\.(imread|imdecode)|PIL\.Image\.open|imageio\..*imread|tensorflow\.io\.decode_\w+"
+)
 
 
 @rule("P244", "pixels-wrap-around", Severity.WARNING)
@@ -56,7 +61,12 @@ def _wraps(value: Value) -> str | None:
         return None
     left, right = value.operands
     pixels = [_is_pixels(one) for one in value.operands]
-    if value.operator in ("-", "+") and all(pixels) and left is not right:
+    if any(pixels):
+        pixels = [
+            one or (isinstance(part, Call) and dtype_of(part) == "uint8")
+            for one, part in zip(pixels, value.operands, strict=True)
+        ]
+    if value.operator in ("-", "+") and all(pixels) and (left is not right or _are_two(value)):
         return f"Two images are {'added' if value.operator == '+' else 'subtracted'}."
     if isinstance(right, Call) and right.name == "numpy.uint8" and right.args:
         right = right.args[0]
@@ -65,6 +75,8 @@ def _wraps(value: Value) -> str | None:
     pixels[0] |= large and isinstance(left, Call) and left.name == ".astype" and dtype_of(left) == "uint8"
     if not pixels[0] or not isinstance(number, int) or isinstance(number, bool):
         return None
+    if number > _LARGEST:  # numpy takes a wider type then, or refuses
+        return None
     if value.operator == "*" and number > 1:
         return f"Pixels are multiplied by {number}."
     if value.operator in ("+", "-") and abs(number) > 1:
@@ -72,6 +84,12 @@ def _wraps(value: Value) -> str | None:
             f"{abs(number)} is {'added to' if (value.operator == '+') == (number > 0) else 'subtracted from'} pixels."
         )
     return None
+
+
+def _are_two(value: Operation) -> bool:
+    """Two members of one collection, as of `before, after = (read(path) for path in pair)`."""
+    node = value.node
+    return isinstance(node, ast.BinOp) and ast.unparse(node.left) != ast.unparse(node.right)
 
 
 def _cast_back(call: Call) -> str | None:
@@ -96,10 +114,16 @@ def _is_pixels(value: Value | None) -> bool:
     """It is an image as it was read, at most resized, flipped or cut."""
     for _ in range(20):
         if isinstance(value, Call) and _READS.fullmatch(value.name):
-            return value.name == "PIL.Image.open" or dtype_of(value) == "uint8" or value.name.startswith("tensorflow.")
+            return (
+                value.name.startswith(("PIL.Image.open", "torchvision.io"))
+                or dtype_of(value) == "uint8"
+                or value.name.startswith("tensorflow.")
+            )
         if isinstance(value, Call) and _PIXELS.fullmatch(value.name) and value.argument(None, "dtype") is None:
             if value.name == "numpy.array" and len(value.args) > 1:
                 return False
+            if dtype_of(value) == "uint8":
+                return True
             mode = value.argument(0, "mode") if value.name == ".convert" else None
             if isinstance(mode, Literal) and mode.value in ("1", "F", "I"):
                 return False
@@ -108,9 +132,19 @@ def _is_pixels(value: Value | None) -> bool:
             value = value.base
         elif isinstance(value, Many):
             value = value.member
+        elif isinstance(value, Item) and isinstance(value.base, Call) and value.base.name == ".read":
+            camera = value.base.receiver
+            return isinstance(camera, Call) and camera.name == "cv2.VideoCapture"
         else:
-            return False
+            return dtype_of(value) == "uint8" and _are_images(value)
     return False
+
+
+def _are_images(value: Value | None) -> bool:
+    """Arrays of a set of images, or bytes that were decoded to pixels: more than a few small numbers."""
+    parts = list(walk(value, 30))
+    compared = any(isinstance(one, Operation) and one.operator == "compare" for one in parts)  # 0 and 1
+    return not compared and any(_IMAGES.fullmatch(one.name) for one in parts if isinstance(one, Call))
 
 
 OVERFLOW_RULES = [pixels_wrap_around]

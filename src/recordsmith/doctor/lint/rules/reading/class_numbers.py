@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 
 from recordsmith.doctor.lint.edits import Edit
-from recordsmith.doctor.lint.interpreter.values import Call, Literal, Many, Value
+from recordsmith.doctor.lint.interpreter.values import Call, Literal, Many, Value, walk
 from recordsmith.doctor.lint.program import Program
 from recordsmith.doctor.lint.rules.reading.listings import LISTINGS
 from recordsmith.rules import Finding, Severity, rule
@@ -48,7 +48,9 @@ def class_numbers_by_chance(program: Program) -> Iterator[Finding]:
     for call in program.calls:
         source = _numbered(call)
         origin = None if source is None else _unsorted(source, sorted_later)
-        if origin is None or origin.node is None or id(origin.node) in seen or not _is_about_classes(call, origin):
+        if origin is None or origin.node is None or id(origin.node) in seen:
+            continue
+        if source is None or not (_is_about_classes(call, origin) or _is_learnt(program, call, source)):
             continue
         if _is_a_factor(call):
             continue
@@ -65,6 +67,18 @@ def class_numbers_by_chance(program: Program) -> Iterator[Finding]:
             if (kept or (origin.args and _numbered_twice(program, call))) and not saved
             else Severity.INFO,
         )
+
+
+def _is_learnt(program: Program, call: Call, numbered: Value) -> bool:
+    """The numbers are the labels of a model, or its last layer has one unit for each of them."""
+    for model in program.models:
+        targets = [fit.argument(1, "y") for fit in model.fits]
+        if any(part is call for target in targets for part in walk(target, 200)):
+            return True
+        units = model.last.argument(0, "units") if model.last is not None else None
+        if isinstance(units, Call) and units.name == "builtins.len" and units.args and units.args[0] is numbered:
+            return True
+    return False
 
 
 def _numbered_twice(program: Program, call: Call) -> bool:

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator
 
 from recordsmith.doctor.lint.edits import Edit
-from recordsmith.doctor.lint.interpreter.values import Call, Literal, Symbol, Value, walk
+from recordsmith.doctor.lint.interpreter.values import Call, Literal, Parameter, Symbol, Value, walk
 from recordsmith.doctor.lint.program import Program
 from recordsmith.rules import Finding, Severity, rule
 
@@ -64,7 +64,9 @@ def _actual(program: Program, call: Call) -> tuple[str | None, str]:
         kinds = {shard.compression for shard in program.data.shards}
         return (kinds.pop() if len(kinds) == 1 else "?"), "the files have"
     files = call.argument(0, "filenames")
-    names = [one.value for one in walk(files) if isinstance(one, Literal) and isinstance(one.value, str)]
+    defaults = [one.default for one in walk(files) if isinstance(one, Parameter) and one.default is not None]
+    named = [*walk(files), *defaults]
+    names = [one.value for one in named if isinstance(one, Literal) and isinstance(one.value, str)]
     written = _written(program, names)
     if written is not None:
         return written[0], "they are written with"

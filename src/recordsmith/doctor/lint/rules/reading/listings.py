@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
-from recordsmith.doctor.lint.interpreter.values import Call, Group, Item, Literal, Slice, Value, walk
+from recordsmith.doctor.lint.interpreter.values import Call, Group, Item, Literal, Many, Slice, Value, walk
 from recordsmith.doctor.lint.libraries.rows import rows_of
+from recordsmith.doctor.lint.libraries.tensorflow.pipelines import Pipeline
 from recordsmith.doctor.lint.program import Program
 from recordsmith.doctor.lint.rules.torch.rows import pairs_in_datasets
 from recordsmith.rules import Finding, Severity, rule
@@ -23,7 +24,7 @@ _BELONGS = re.compile(
 )
 _SORTERS = {"builtins.sorted", "natsort.natsorted", "natsort.os_sorted", "numpy.sort"}
 _MOST_VALUES = 400
-_PAIRS = {"builtins.zip", "tensorflow.data.Dataset.from_tensor_slices"}
+_PAIRS = {"builtins.zip", "tensorflow.data.Dataset.from_tensor_slices", "torch.utils.data.TensorDataset"}
 
 
 @rule("P049", "labels-beside-unsorted-files", Severity.ERROR)
@@ -44,7 +45,9 @@ def labels_beside_unsorted_files(program: Program) -> Iterator[Finding]:
     sorted_in_place = {id(one.receiver) for one in program.calls if one.name == ".sort"}
     for call in program.calls:
         given = call.args[0] if len(call.args) == 1 else None
-        if call.name in _PAIRS:
+        if call.name == "tensorflow.data.Dataset.zip":
+            members = _sliced(given.members if isinstance(given, Group) else call.args)
+        elif call.name in _PAIRS:
             members = list(given.members) if isinstance(given, Group) else list(call.args)
         elif call.name == ".fit" or call.name.endswith(".train_test_split"):
             members = list(call.args[:2])
@@ -57,14 +60,14 @@ def labels_beside_unsorted_files(program: Program) -> Iterator[Finding]:
             if listing is None or id(listing) in sorted_in_place or id(member) in sorted_in_place:
                 continue
             others = [other for other in members if other is not member]
-            if not all(_is_independent(other, listing) for other in others):
+            if not all(_is_independent(other, listing) or _are_halves(member, other, listing) for other in others):
                 continue
             yield program.finding(
                 labels_beside_unsorted_files,
                 listing.expression,
                 f"`{program.text(listing.expression)}` lists files in no certain order, and they are paired by "
                 "position with something that does not follow it: examples get the labels of others.",
-                corrected=_sorted(program, listing),
+                corrected=_sorted(program, listing) if listing.name != "os.walk" else None,
                 severity=None if _are_labelled(call, members) else Severity.WARNING,
             )
             break
@@ -78,14 +81,40 @@ def labels_beside_unsorted_files(program: Program) -> Iterator[Finding]:
             "with something that does not follow it: examples get the labels of others.",
             corrected=_sorted(program, listing),
         )
-    for listing, name, other in pairs_in_datasets(program):
+    for listing, name, other, belongs in pairs_in_datasets(program):
         yield program.finding(
             labels_beside_unsorted_files,
             listing.expression,
             f"`{program.text(listing.expression)}` lists files in no certain order, and the dataset pairs "
             f"`self.{name}` with `self.{other}` by position: examples get the labels of others.",
             corrected=_sorted(program, listing),
+            severity=None if belongs else Severity.WARNING,
         )
+
+
+def _sliced(zipped: Iterable[Value]) -> list[Value]:
+    """The lists that zipped datasets give one by one, in their order; nothing if one of them is another kind."""
+    found: list[Value] = []
+    for one in zipped:
+        call = one.source.call if isinstance(one, Pipeline) and one.source.kind == "slices" else None
+        reordered = isinstance(one, Pipeline) and any(stage.name in ("shuffle", "filter") for stage in one.stages)
+        if call is None or not call.args or reordered:
+            return []
+        found.append(call.args[0])
+    return found
+
+
+def _are_halves(one: Value, other: Value, listing: Call) -> bool:
+    """Two lists that different conditions pick from the same listing: each is in its order, and not in the other's."""
+    picked = [_conditions(value, listing) for value in (one, other)]
+    return bool(picked[0]) and bool(picked[1]) and picked[0] != picked[1]
+
+
+def _conditions(value: Value, listing: Call) -> set[str]:
+    """The conditions of comprehensions that a list was made by from a listing."""
+    chain = [one for one in walk(value, 40) if isinstance(one, Many) and any(part is listing for part in walk(one, 60))]
+    nodes = [one.node for one in chain if isinstance(one.node, ast.ListComp)]
+    return {ast.unparse(test) for node in nodes for part in node.generators for test in part.ifs}
 
 
 def _given_to_a_loader(program: Program, sorted_in_place: set[int]) -> Iterator[Finding]:
@@ -231,6 +260,9 @@ def _listing(value: Value) -> Call | None:
     while isinstance(rows.origin, Call) and rows.origin.name in _JOINS and rows.origin.args:
         rows = rows_of(rows.origin.args[0])
     origin = rows.origin
+    if isinstance(origin, Group) and origin.grown and len(origin.members) == 1 and not rows.orders:
+        walked = [one for one in walk(origin.members[0], 60) if isinstance(one, Call) and one.name == "os.walk"]
+        return walked[0] if len({id(one) for one in walked}) == 1 else None  # a list that a loop over it fills
     return origin if isinstance(origin, Call) and origin.name in LISTINGS and not rows.orders else None
 
 

@@ -36,7 +36,7 @@ def sparse_used_as_dense(program: Program) -> Iterator[Finding]:
         feature = parsed_feature_of(call.argument(0)) if _DENSE_ONLY.fullmatch(call.name) and call.args else None
         if feature is None or feature.form != "variable":
             continue
-        if "SparseTensor" not in getattr(call.node, "source", program.source).text:  # else it asks which are sparse
+        if not getattr(call.node, "source", program.source).mentions("SparseTensor"):  # else it asks which are sparse
             yield program.finding(
                 sparse_used_as_dense,
                 call.expression,

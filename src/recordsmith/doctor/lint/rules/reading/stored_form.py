@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator
 
 from recordsmith.doctor.lint.interpreter.values import Call, Group, Item, Literal, Value, walk
+from recordsmith.doctor.lint.libraries.arrays import dtype_named, dtype_of
 from recordsmith.doctor.lint.libraries.image_shapes import array_shape
 from recordsmith.doctor.lint.libraries.scaling import is_decoder
 from recordsmith.doctor.lint.libraries.tensorflow.parse_specs import parse_specs
@@ -76,6 +77,7 @@ def read_in_another_form(program: Program) -> Iterator[Finding]:
             feature=name,
         )
     yield from _files_taken_for_pixels(program)
+    yield from _raw_files(program)
 
 
 _FORMS = {"encoded": "an encoded image", "raw": "raw numbers (`tobytes`)", "tensor": "a serialized tensor"}
@@ -114,6 +116,45 @@ def _files_taken_for_pixels(program: Program) -> Iterator[Finding]:
                 f"This is an encoded image file, and `decode_raw` reads raw numbers: {_EFFECTS['encoded', 'raw']}.",
                 advice=_ADVICE["encoded"],
             )
+
+
+def _raw_files(program: Program) -> Iterator[Finding]:
+    """`array.astype("int16").tofile(path)`, and `np.fromfile(path, dtype="uint8")` or a memmap of the same files."""
+    written: list[tuple[str, str]] = []
+    for call in program.calls:
+        array, place = (call.receiver, call.argument(0)) if call.name == ".tofile" else (None, None)
+        if call.name == ".write" and call.args and isinstance(call.args[0], Call) and call.args[0].name == ".tobytes":
+            array, place = call.args[0].receiver, _opened(call.receiver)
+        dtype, suffix = dtype_of(array), _suffix(place)
+        if dtype is not None and suffix:
+            written.append((suffix, dtype))
+    for call in program.calls:
+        place = call.argument(0) if call.name in ("numpy.fromfile", "numpy.memmap") else None
+        if (
+            call.name == "numpy.frombuffer"
+            and isinstance(content := call.argument(0), Call)
+            and content.name == ".read"
+        ):
+            place = _opened(content.receiver)
+        dtype = dtype_named(call.argument(1, "dtype") or Literal("float64")) if place is not None else None
+        stored = {one for suffix, one in written if suffix == _suffix(place)}
+        if dtype is not None and stored and dtype not in stored:
+            yield program.finding(
+                read_in_another_form,
+                call.expression,
+                f"These files are written as {min(stored)} and read as {dtype}: the bytes are taken for other numbers.",
+                advice=f'Read them with `dtype="{min(stored)}"`, or store the dtype too, with `np.save`.',
+            )
+
+
+def _opened(value: Value | None) -> Value | None:
+    return value.argument(0) if isinstance(value, Call) and value.name in ("builtins.open", ".open") else None
+
+
+def _suffix(value: Value | None) -> str:
+    """How the names of files end, ".raw", where the source says it."""
+    texts = [one.value for one in walk(value, 30) if isinstance(one, Literal) and isinstance(one.value, str)]
+    return next((text[text.rindex(".") :] for text in reversed(texts) if "." in text.rpartition("/")[2]), "")
 
 
 @rule("P280", "reshaped-otherwise-than-written", Severity.ERROR)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from pathlib import PurePath
 
 from recordsmith.doctor.lint.edits import Edit, call_span
 from recordsmith.doctor.lint.interpreter.values import Call, Group, Item, Literal, Operation, Slice, Table, Value, walk
@@ -176,10 +177,23 @@ def _side(call: Call) -> str | None:
     if part is not None:
         return "test" if part.is_test else "training"
     node = call.expression.args[0] if call.expression.args else None
-    while isinstance(node, ast.Subscript):
-        node = node.value
-    name = node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
-    return "test" if _TEST.search(name) else "training" if _TRAIN.search(name) else None
+    while isinstance(node, ast.Subscript | ast.Attribute | ast.Name):
+        name = node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
+        if _TEST.search(name) or _TRAIN.search(name):
+            return "test" if _TEST.search(name) else "training"
+        node = None if isinstance(node, ast.Name) else node.value
+    files = [text for one in walk(call.args[0], 60) if (text := _file_read(one))]
+    named = {
+        "test" if _TEST.search(text) else "training" for text in files if _TEST.search(text) or _TRAIN.search(text)
+    }
+    return named.pop() if len(named) == 1 else None
+
+
+def _file_read(value: Value) -> str:
+    """The name of the file that a call reads, where it is written down."""
+    reads = isinstance(value, Call) and value.name.startswith(("pandas.read_", "numpy.load")) and bool(value.args)
+    name = value.args[0] if reads and isinstance(value, Call) else None
+    return PurePath(name.value).stem if isinstance(name, Literal) and isinstance(name.value, str) else ""
 
 
 @rule("P251", "target-among-features", Severity.ERROR)

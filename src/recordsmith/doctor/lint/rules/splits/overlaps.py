@@ -51,6 +51,7 @@ def reshuffled_split(program: Program) -> Iterator[Finding]:
             certain=trains,
             severity=None if trains else Severity.INFO,
         )
+    yield from _selected_anew(program, reported)
     for taken in parts:
         stage, shuffle = taken.stage, None if taken.parent is None else _reshuffles(taken.parent)
         if stage is None or stage.name != "take" or shuffle is None or id(shuffle) in reported:
@@ -65,6 +66,39 @@ def reshuffled_split(program: Program) -> Iterator[Finding]:
                 edits=_kept_order(program, shuffle),
                 severity=Severity.INFO,
             )
+
+
+def _selected_anew(program: Program, reported: set[int]) -> Iterator[Finding]:
+    """Training and validation data that different conditions pick by number from one dataset in a new order."""
+    used = {role: [use.pipeline for use in program.uses if use.role == role] for role in ("training", "validation")}
+    for first, second in itertools.product(used["training"], used["validation"]):
+        others = {id(one) for one in second.ancestors()}
+        common = next((one for one in first.ancestors() if id(one) in others), None)
+        shuffle = None if common is None else _reshuffles(common)
+        if common is None or shuffle is None or id(shuffle) in reported:
+            continue
+        chosen = [_selection(one, common) for one in (first, second)]
+        if all(chosen) and chosen[0] != chosen[1]:
+            reported.add(id(shuffle))
+            yield program.finding(
+                reshuffled_split,
+                shuffle,
+                f"{program.name_of(common)} is shuffled again in every epoch, and its rows are divided by their "
+                "numbers: both parts get other examples each time, and validation examples leak into training.",
+                edits=_kept_order(program, shuffle),
+            )
+
+
+def _selection(pipeline: Pipeline, common: Pipeline) -> list[str]:
+    """How rows are picked by their number, after the dataset that both parts share."""
+    after = list(itertools.takewhile(lambda one: one is not common, pipeline.ancestors()))
+    stages = [one.stage for one in reversed(after) if one.stage is not None]
+    numbered = any(stage.name == "enumerate" for stage in stages)
+    return [
+        ast.unparse(stage.expression.args[-1])
+        for stage in stages
+        if stage.expression.args and (stage.name == "shard" or (stage.name == "filter" and numbered))
+    ]
 
 
 def _is_pair(taken: Pipeline, skipped: Pipeline) -> bool:

@@ -122,6 +122,10 @@ def _same_source(trained: Pipeline, validated: Pipeline) -> str | None:
     """Two datasets that are read from the same files, all of them."""
     if trained is validated:
         return "is the training data itself"
+    if _is_part_of(trained, validated):
+        return "is the whole dataset, of which the training data is a part"
+    if (shared := _shared_slice(trained, validated)) is not None:
+        return f"overlaps the training data: both have {shared}"
     first, second = trained.source.call, validated.source.call
     if first is None or second is None or first is second or first.name != second.name:
         return None
@@ -139,6 +143,39 @@ def _same_source(trained: Pipeline, validated: Pipeline) -> str | None:
     return (
         "is read from the same place as the training data" if plain and known[0] == known[1] and any(known[0]) else None
     )
+
+
+_SPLIT = re.compile(r"(\w+)\[(\d*)(%?):(\d*)(%?)\]")
+
+
+def _shared_slice(trained: Pipeline, validated: Pipeline) -> str | None:
+    """What two slices of one split of TensorFlow Datasets have in common: "train[:80%]" and "train[70%:]"."""
+    first, second = trained.source.call, validated.source.call
+    if trained.source.kind != "tfds" or validated.source.kind != "tfds" or first is None or second is None:
+        return None
+    if first is not second and not (first.args and second.args and is_alike(first.args[0], second.args[0])):
+        return None
+    slices = []
+    for one in (trained, validated):
+        match = next((found for name in one.all_names if (found := _SPLIT.fullmatch(name)) is not None), None)
+        if match is None or "" == match[3] == match[5]:
+            return None
+        slices.append((match[1], int(match[2] or 0), int(match[4] or 100)))
+    begin, end = max(slices[0][1], slices[1][1]), min(slices[0][2], slices[1][2])
+    return f"{begin}% to {end}% of {slices[0][0]!r}" if slices[0][0] == slices[1][0] and begin < end else None
+
+
+def _is_part_of(part: Pipeline, whole: Pipeline) -> bool:
+    """One dataset is a part, by `take` or `skip`, of another that is all of the same dataset."""
+    if any(stage.name in _TAKES_A_PART for stage in whole.stages):
+        return False
+    shared = {id(one) for one in whole.ancestors()}
+    cut = False
+    for one in part.ancestors():
+        if id(one) in shared:
+            return cut
+        cut |= one.stage is not None and one.stage.name in ("take", "skip")
+    return False
 
 
 @rule("P203", "trained-on-the-whole-set", Severity.ERROR)

@@ -1,6 +1,7 @@
 """Rules on PyTorch programs."""
 
 from recordsmith.doctor.lint.rules.torch.datasets import DATASET_RULES
+from recordsmith.doctor.lint.rules.torch.interpolation import INTERPOLATION_RULES
 from recordsmith.doctor.lint.rules.torch.labels import LABEL_RULES
 from recordsmith.doctor.lint.rules.torch.loaders import LOADER_RULES
 from recordsmith.doctor.lint.rules.torch.loop_values import LOOP_VALUE_RULES
@@ -26,6 +27,7 @@ TORCH_RULES = [
     *MODULE_RULES,
     *LOOP_VALUE_RULES,
     *MASK_RULES,
+    *INTERPOLATION_RULES,
     *PIXEL_RULES,
     *ROW_RULES,
     *SCHEDULE_RULES,

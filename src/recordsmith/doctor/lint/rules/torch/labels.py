@@ -10,7 +10,7 @@ from recordsmith.doctor.lint.interpreter.values import Call, Item, Literal, Oper
 from recordsmith.doctor.lint.libraries.control_flow import statement_of
 from recordsmith.doctor.lint.libraries.tensorflow.pipelines import Pipeline
 from recordsmith.doctor.lint.libraries.torch.modules import losses
-from recordsmith.doctor.lint.libraries.torch.tensors import last_layer, sequence_of, tensor_shape
+from recordsmith.doctor.lint.libraries.torch.tensors import Layer, last_layer, sequence_of, tensor_shape
 from recordsmith.doctor.lint.program import Program
 from recordsmith.doctor.lint.rules.torch.splits import torch_loaders
 from recordsmith.rules import Finding, Severity, rule
@@ -181,6 +181,14 @@ def one_output_for_classes(program: Program) -> Iterator[Finding]:
     """
     for call, loss, prediction, _, _ in losses(program.calls):
         layer = last_layer(prediction)
+        if layer and layer[0] == "softmax" and _of_one_unit(prediction, layer[1]):
+            yield program.finding(
+                one_output_for_classes,
+                layer[1].expression,
+                "This softmax is over a single output, where it is always 1: nothing is learnt.",
+                advice="Use a sigmoid for one output, or one output for each class.",
+            )
+            return
         if loss != "cross_entropy" or not layer or layer[0] or layer[1].name != "torch.nn.Linear":
             continue
         size = layer[1].argument(1, "out_features")
@@ -195,6 +203,21 @@ def one_output_for_classes(program: Program) -> Iterator[Finding]:
                 "each class.",
             )
             return
+
+
+def _of_one_unit(prediction: Value, softmax: Call) -> bool:
+    """What a softmax is given comes from a layer with one output."""
+    module = prediction.receiver if isinstance(prediction, Call) and prediction.name == "()" else None
+    layers = sequence_of(module)
+    before: Layer | None = None
+    if layers and len(layers) > 1 and layers[-1] is softmax:
+        before = ("", layers[-2])
+    elif softmax is module and isinstance(prediction, Call):
+        before = last_layer(prediction.argument(0))
+    elif softmax is prediction:
+        before = last_layer(softmax.receiver if softmax.name.startswith(".") else softmax.argument(0))
+    size = before[1].argument(1, "out_features") if before and before[1].name == "torch.nn.Linear" else None
+    return isinstance(size, Literal) and size.value == 1
 
 
 @rule("P133", "last-batch-of-one", Severity.WARNING)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import itertools
 import re
 from collections.abc import Iterator
 
@@ -30,6 +31,7 @@ __all__ = ["LOADER_RULES"]
 
 _WORKER = re.compile(r"worker_info|worker_id|num_workers|split_by_worker|get_rank|\brank\b|shard")
 _GENERATORS = re.compile(r"numpy\.random\.(default_rng|RandomState|Generator)|random\.Random|torch\.Generator")
+_KERAS_STEPS = (".apply_gradients", ".train_on_batch", ".minimize")
 _SETS_EPOCH = r"set_epoch|[Ll]ightning|[Aa]ccelerat|\bFabric\(|ignite"
 
 
@@ -47,11 +49,25 @@ def _loaders(program: Program) -> Iterator[tuple[Pipeline, Call]]:
             yield pipeline, call
 
 
+def _all_loaders(program: Program) -> Iterator[tuple[Pipeline, Call]]:
+    for pipeline in program.pipelines:
+        if pipeline.source.kind == "torch" and pipeline.source.call is not None and pipeline.stage is None:
+            yield pipeline, pipeline.source.call
+
+
 def _has_workers(call: Call) -> bool:
     """It has workers for certain: a number above 0 is written there, or is the default of an option."""
     given = call.argument(5, "num_workers")
     found = [one.value for one in options_of(given) if isinstance(one, Literal)]
     return bool(found) and all(isinstance(one, int) and one > 0 for one in found)
+
+
+def _keeps_order(pipeline: Pipeline) -> bool:
+    """Every pass over it begins with the same batch."""
+    if pipeline.library == "torch":
+        return pipeline.source.shuffles is False
+    known = pipeline.source.kind in ("tfrecord", "slices", "tensors", "lines", "range")
+    return known and not any(stage.name == "shuffle" for stage in pipeline.all_stages())
 
 
 def _is_given(value: Value | None) -> bool:
@@ -72,18 +88,20 @@ def first_batch_only(program: Program) -> Iterator[Finding]:
     Fix:
         Loop over the loader itself, `for x, y in train_loader:`; or make the iterator once, before the loop.
     """
-    steps = [one for one in training_steps(program.calls) if one.kind == "backward"]
+    steps = [(one.loops, one.root) for one in training_steps(program.calls) if one.kind == "backward"]
+    steps += [(loops_around(one), root_of(one)) for one in program.calls if one.name in _KERAS_STEPS]
     for call in program.calls:
         inner = call.args[0] if call.name == "builtins.next" and call.args else None
         loops = loops_around(call)
         if not isinstance(inner, Call) or inner.name != "builtins.iter" or not loops or loops_around(inner) != loops:
             continue
-        if not any(one.loops == loops and one.root is root_of(call) for one in steps):
+        yields = any(isinstance(one, ast.Yield) for one in ast.walk(loops[-1]))
+        if not yields and not any(around == loops and root is root_of(call) for around, root in steps):
             continue
         found = pipelines_in(inner)
         if any(program.is_for_testing(one) for one in found):
             continue
-        sure = bool(found) and all(one.source.kind == "torch" and one.source.shuffles is False for one in found)
+        sure = bool(found) and all(_keeps_order(one) for one in found)
         text = program.text(inner.args[0].node) if inner.args and inner.args[0].node is not None else ""
         name = program.name_of(found[0]) if found else "the loader"
         yield program.finding(
@@ -312,10 +330,16 @@ def subsets_of_two_orders(program: Program) -> Iterator[Finding]:
     parts: dict[int, dict[int, tuple[Call, Call]]] = {}
     for call in program.calls:
         whole, indices = call.argument(0, "dataset"), call.argument(1, "indices")
-        if call.name == "torch.utils.data.Subset" and whole is not None and isinstance(indices, Item):
-            order = indices.base
-            if isinstance(order, Call) and order.name in _ORDERS and isinstance(indices.index, Slice):
-                parts.setdefault(id(whole), {}).setdefault(id(call.node), (call, order))
+        if call.name == "torch.utils.data.DataLoader":
+            sampler = call.argument(3, "sampler")
+            by_sampler = isinstance(sampler, Call) and sampler.name.endswith("SubsetRandomSampler")
+            indices = sampler.argument(0, "indices") if isinstance(sampler, Call) and by_sampler else None
+        elif call.name != "torch.utils.data.Subset":
+            continue
+        order = _order_of(indices)
+        if whole is not None and order is not None:
+            parts.setdefault(id(whole), {}).setdefault(id(call.node), (call, order))
+    yield from _split_again(program)
     for found in map(list, map(dict.values, parts.values())):
         (_, first), (call, other) = found[0], found[-1]
         if first is other or (seeded and is_alike(first.argument(0), other.argument(0))):
@@ -361,6 +385,61 @@ def read_by_every_process(program: Program) -> Iterator[Finding]:
             return
 
 
+def _order_of(indices: Value | None) -> Call | None:
+    """The random order that indices are cut from, or the call that draws them."""
+    while isinstance(indices, Call) and indices.name in (".tolist", "builtins.list", ".numpy"):
+        indices = indices.receiver if indices.name.startswith(".") else indices.argument(0)
+    if isinstance(indices, Call) and indices.name in _DRAWN:
+        return indices
+    order = indices.base if isinstance(indices, Item) and isinstance(indices.index, Slice) else None
+    while isinstance(order, Call) and order.name in (".tolist", "builtins.list", ".numpy"):
+        order = order.receiver if order.name.startswith(".") else order.argument(0)
+    return order if isinstance(order, Call) and order.name in _ORDERS else None
+
+
+def _place(part: Item) -> object:
+    return part.index.value if isinstance(part.index, Literal) else None
+
+
+def _part_of_split(dataset: Value | None) -> Item | None:
+    """The part of a random split that a dataset is, or that it keeps."""
+    kept = list(dataset.fields.values()) if isinstance(dataset, Object) else [dataset]
+    splits = ("torch.utils.data.random_split", "sklearn.model_selection.train_test_split")
+    for one in kept:
+        if isinstance(one, Item) and isinstance(one.base, Call) and one.base.name in splits:
+            return one
+    return None
+
+
+def _split_again(program: Program) -> Iterator[Finding]:
+    """`random_split` runs once for the training data and again for the test data, each time by another order."""
+    if program.mentions(r"manual_seed\(|seed_everything\(|set_seed\("):
+        return
+    loaders = [(one, _part_of_split(call.argument(0, "dataset"))) for one, call in _all_loaders(program)]
+    for (train, first), (test, second) in itertools.permutations(loaders, 2):
+        match first, second:
+            case Item(base=Call() as one, index=Literal(value=at)), Item(base=Call() as other, index=Literal(value=to)):
+                again = one is not other and one.node is other.node
+            case _:
+                continue
+        parts = [
+            {_place(part) for _, part in loaders if part is not None and part.base is split} for split in (one, other)
+        ]
+        if parts != [{at}, {to}]:
+            continue  # each time, all parts are used
+        drawn = one.argument(2, "generator") or one.argument(None, "random_state")
+        if again and at == 0 and to != 0 and drawn is None and program.is_for_testing(test) and test.source.call:
+            yield program.finding(
+                subsets_of_two_orders,
+                one.expression,
+                f"This splits once for {program.name_of(train)} and again for {program.name_of(test)}, each time by "
+                "another random order: they overlap, and test rows are trained on.",
+                advice="Split once, or give a generator with a seed: `generator=torch.Generator().manual_seed(0)`.",
+            )
+            return
+
+
+_DRAWN = {"numpy.random.choice", "random.sample", "numpy.random.randint", "torch.randint", ".choice", ".integers"}
 _ORDERS = {"numpy.random.permutation", "torch.randperm", ".permutation"}
 
 

@@ -197,6 +197,8 @@ def _is_tensor(call: Call) -> bool:
         return False
     text = receiver_text(call)
     from_loader = any(isinstance(one, Pipeline) for one in [getattr(value, "of", None)])
+    while isinstance(value, Call) and value.name in _COPIES and value.receiver is not None:
+        value = value.receiver
     made = isinstance(value, Call) and re.fullmatch(
         r"torch\.(tensor|from_numpy|zeros|ones|randn|rand|stack|cat)|torch\.\w*Tensor", value.name
     )

@@ -7,11 +7,18 @@ import itertools
 import re
 from collections.abc import Iterator
 
-from recordsmith.doctor.lint.interpreter.values import Call, Element, Group, Literal, Operation, Symbol, Value, walk
+from recordsmith.doctor.lint.interpreter.values import Call, Element, Operation, Value, walk
 from recordsmith.doctor.lint.libraries.control_flow import function_of, statement_of
+from recordsmith.doctor.lint.libraries.torch.examples import (
+    called,
+    is_class_numbers,
+    is_coordinates,
+    is_moved,
+    leaves,
+    moved_at_random,
+)
 from recordsmith.doctor.lint.libraries.torch.moved_alone import moved_alone
 from recordsmith.doctor.lint.libraries.torch.transforms import (
-    applied_transforms,
     is_geometric,
     step_name,
     sure_parts,
@@ -21,12 +28,13 @@ from recordsmith.doctor.lint.program import Program
 from recordsmith.doctor.lint.rules.torch.splits import torch_loaders
 from recordsmith.rules import Finding, Severity, rule
 
-__all__ = ["IMAGE_READERS", "MASK_RULES", "is_mask"]
+__all__ = ["IMAGE_READERS", "MASK_RULES", "argument_node", "is_mask", "names_in"]
 
 _MASK = re.compile(r"mask|(^|_)seg|label_?map|annot|ground_?truth|(^|_)gt(_|$)", re.IGNORECASE)
 IMAGE_READERS = {
     "cv2.imread", "cv2.imdecode", "PIL.Image.open", "imageio.imread", "imageio.v2.imread", "imageio.v3.imread",
-    "skimage.io.imread", "matplotlib.pyplot.imread", "matplotlib.image.imread",
+    "skimage.io.imread", "matplotlib.pyplot.imread", "matplotlib.image.imread", "torchvision.io.read_image",
+    "torchvision.io.decode_image",
 }  # fmt: skip
 _SEEDS = {
     "torch.manual_seed",
@@ -38,18 +46,19 @@ _SEEDS = {
 }
 
 
-def _names_in(node: ast.AST | None) -> list[str]:
+def names_in(node: ast.AST | None) -> list[str]:
+    """Return the names of variables and attributes in a piece of source."""
     found = [] if node is None else [one for one in ast.walk(node) if isinstance(one, ast.Name | ast.Attribute)]
     return [one.id if isinstance(one, ast.Name) else one.attr for one in found]
 
 
 def is_mask(node: ast.AST | None) -> bool:
     """Tell whether the source calls something a mask."""
-    return any(_MASK.search(word) for word in _names_in(node))
+    return any(_MASK.search(word) for word in names_in(node))
 
 
-def _argument_node(call: Call) -> ast.expr | None:
-    """What a transform is applied to."""
+def argument_node(call: Call) -> ast.expr | None:
+    """Return what a transform is applied to."""
     node = call.expression
     image = next((one.value for one in node.keywords if one.arg == "image"), None)
     return image or (node.args[0] if node.args else None)
@@ -76,7 +85,7 @@ def image_and_mask_apart(program: Program) -> Iterator[Finding]:
         steps, _ = transform_steps(mask.receiver)
         moves = [step for step in steps if is_geometric(step)]
         owner = function_of(mask.expression)
-        if not moves or not is_mask(_argument_node(mask)) or len(mask.expression.args) > 1 or id(owner) in seen:
+        if not moves or not is_mask(argument_node(mask)) or len(mask.expression.args) > 1 or id(owner) in seen:
             continue
         if any(one.arg in ("mask", "masks", "bboxes", "keypoints") for one in mask.expression.keywords):
             continue
@@ -87,7 +96,7 @@ def image_and_mask_apart(program: Program) -> Iterator[Finding]:
             and function_of(one.expression) is owner
             and one.node is not mask.node
             and any(map(is_geometric, transform_steps(one.receiver)[0]))
-            and not is_mask(_argument_node(one))
+            and not is_mask(argument_node(one))
         ]
         reset = any(
             one.name in _SEEDS for one in program.calls if one.node is not None and function_of(one.expression) is owner
@@ -119,9 +128,12 @@ def _pair_apart(program: Program, seen: set[int]) -> Iterator[Finding]:
     for call in program.calls:
         owner = function_of(call.expression) if call.name == "()" and isinstance(call.node, ast.Call) else None
         moves = [step for step in transform_steps(call.receiver)[0] if is_geometric(step)]
-        if owner is None or not moves or id(owner) in seen or len(call.args) != 1 or call.expression.keywords:
+        alone = len(call.args) + len(call.keywords) == 1 and set(call.keywords) <= {"image"}
+        if owner is None or not moves or id(owner) in seen or not alone:
             continue
-        reads = [one for one in sure_parts(call.args[0]) if isinstance(one, Call) and one.name in IMAGE_READERS]
+        reads = [
+            one for one in sure_parts(call.argument(0, "image")) if isinstance(one, Call) and one.name in IMAGE_READERS
+        ]
         same_index = reads and any(isinstance(one, Element) and one.kind == "index" for one in walk(reads[0], 60))
         if len(reads) == 1 and same_index:
             by_function.setdefault(id(owner), []).append((call, reads[0]))
@@ -160,32 +172,41 @@ def _is_drawn(read: Call) -> bool:
 
 
 def _mask_left_behind(program: Program) -> Iterator[Finding]:
-    """Only the image goes through a random transform that moves its pixels."""
+    """Only the image is moved at random: by a transform, or where a random number decides."""
+    stored = {id(one.receiver) for one in program.calls if one.name == ".__setitem__"}
     for pipeline in torch_loaders(program):
-        element = pipeline.element
-        members = element.members if isinstance(element, Group) else ()
-        if len(members) != 2 or pipeline.source.call is None:
-            continue
-        image, mask = (getattr(one, "of", one) for one in members)
-        moved = [step for _, steps, _ in applied_transforms(image) for step in steps if is_geometric(step)]
-        still = not any(is_geometric(step) for _, steps, _ in applied_transforms(mask) for step in steps)
-        reads = [one for one in sure_parts(mask) if isinstance(one, Call) and one.name in IMAGE_READERS]
-        others = [one for one in sure_parts(image) if isinstance(one, Call) and one.name in IMAGE_READERS]
-        if (
-            moved
-            and still
-            and reads
-            and others
-            and not any(one is other for one in reads for other in others)
-            and is_mask(statement_of(reads[0].expression))
-        ):
-            yield program.finding(
-                image_and_mask_apart,
-                moved[0].expression,
-                f"`{step_name(moved[0])}` moves the pixels of the image, but not those of its mask: the mask no longer "
-                "fits the image.",
-            )
-            return
+        members = [one for one in leaves(pipeline.element) if _reads(one)]
+        moved_image = next((one for part in members if (one := moved_at_random(part)) is not None), None)
+        for part in leaves(pipeline.element) if moved_image is not None and len(members) == 1 else ():
+            changed = any(id(one) in stored or isinstance(one, Operation) for one in walk(part, 60))
+            if part is not members[0] and is_coordinates(part) and not changed and moved_image is not None:
+                yield program.finding(
+                    image_and_mask_apart,
+                    moved_image.expression,
+                    f"`{called(moved_image)}` moves the pixels of the image, but not its points or boxes: they no "
+                    "longer fit the image.",
+                )
+                return
+        for image, mask in itertools.permutations(members, 2):
+            moved = None if is_class_numbers(image) else moved_at_random(image)
+            if (
+                moved is None
+                or is_moved(mask)
+                or {id(one) for one in _reads(image)} & {id(one) for one in _reads(mask)}
+            ):
+                continue
+            if is_class_numbers(mask) or is_mask(statement_of(_reads(mask)[0].expression)):
+                yield program.finding(
+                    image_and_mask_apart,
+                    moved.expression,
+                    f"`{called(moved)}` moves the pixels of the image, but not those of its mask: the mask no longer "
+                    "fits the image.",
+                )
+                return
+
+
+def _reads(value: Value) -> list[Call]:
+    return [one for one in walk(value, 200) if isinstance(one, Call) and one.name in IMAGE_READERS]
 
 
 _MOVES = re.compile(r"(^|\.)(hflip|vflip|rotate|crop|resized_crop|affine|fliplr|flipud|flip|rot90|mirror|FLIP_\w+)\b")
@@ -195,22 +216,15 @@ _DRAW = re.compile(r"random|rand\(|np\.random|\.uniform\(|\.random\(")
 def _drawn_apart(program: Program) -> Iterator[Finding]:
     """By hand: `if random.random() < 0.5` around the image alone, and not around what belongs to it."""
     for function in program.source.nodes:
-        if not isinstance(function, ast.FunctionDef) or function.name not in ("__getitem__", "__call__", "transform"):
+        if not isinstance(function, ast.FunctionDef):
             continue
         moved = [
             (node, _moved(node))
-            for node in function.body
+            for node in ast.walk(function)
             if isinstance(node, ast.If) and _DRAW.search(ast.unparse(node.test))
         ]
-        moved += [
-            (inner, _moved(inner))
-            for outer in function.body
-            if isinstance(outer, ast.If)
-            for inner in outer.body
-            if isinstance(inner, ast.If) and _DRAW.search(ast.unparse(inner.test))
-        ]
         returned = {
-            name for node in ast.walk(function) if isinstance(node, ast.Return) for name in _names_in(node.value)
+            name for node in ast.walk(function) if moved for given in _given_on(node) for name in names_in(given)
         }
         companions = {name for name in returned if _MASK.search(name) or _BOXES.search(name)}
         for node, names in moved:
@@ -227,6 +241,16 @@ def _drawn_apart(program: Program) -> Iterator[Finding]:
                 return
 
 
+def _given_on(node: ast.AST) -> list[ast.expr | None]:
+    """What a function returns, yields, or puts into a list."""
+    match node:
+        case ast.Return(value=value) | ast.Yield(value=value):
+            return [value]
+        case ast.Call(func=ast.Attribute(attr="append"), args=args):
+            return list(args)
+    return []
+
+
 _BOXES = re.compile(r"box|keypoint|landmark", re.IGNORECASE)
 
 
@@ -241,129 +265,7 @@ def _moved(node: ast.If) -> set[str]:
 
 def _assigned(node: ast.AST) -> list[str]:
     targets = node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AugAssign) else []
-    return [name for target in targets for name in _names_in(target)]
+    return [name for target in targets for name in names_in(target)]
 
 
-@rule("P123", "mask-interpolated", Severity.WARNING)
-def mask_interpolated(program: Program) -> Iterator[Finding]:
-    """A mask of class numbers is resized with an interpolation that mixes neighbouring values.
-
-    Why it matters:
-        Between class 2 and class 4, a bilinear interpolation writes 3, which is another class. Masks get a border of
-        wrong classes around every object.
-
-    Example:
-        `mask = cv2.resize(mask, (256, 256))`, which is bilinear by default.
-
-    Fix:
-        Use the nearest value: `interpolation=cv2.INTER_NEAREST`, `Image.NEAREST`, `InterpolationMode.NEAREST`, or
-        `mode="nearest"`.
-    """
-    seen: set[int] = set()
-    for call in program.calls:
-        if call.node is None or id(call.node) in seen or not isinstance(call.node, ast.Call):
-            continue
-        subject = _resized(call)
-        owner = function_of(call.expression)
-        prepares = isinstance(owner, ast.FunctionDef) and re.search(_PREPARES, owner.name)
-        if not prepares or subject is None or not is_mask(subject) or _is_thresholded(call, subject):
-            continue
-        if call.name == "cv2.resize" and _is_yes_or_no(call.argument(0, "src")):
-            continue
-        seen.add(id(call.node))
-        yield program.finding(
-            mask_interpolated,
-            call.expression,
-            f"`{ast.unparse(subject)}` is resized with interpolation, which mixes the class numbers of neighbouring "
-            "pixels: use the nearest value.",
-        )
-
-
-_PREPARES = r"^__(getitem|call|iter)__$|load|read|prepar|preproc|transform|augment|dataset|resize|collate|get_|parse"
-
-
-_RESIZES = {
-    "cv2.resize",
-    ".resize",
-    "torchvision.transforms.functional.resize",
-    "torch.nn.functional.interpolate",
-    "()",  # of a transform
-}
-
-
-def _resized(call: Call) -> ast.expr | None:
-    """What a call resizes with interpolation for certain; None otherwise."""
-    node = call.expression
-    first = node.args[0] if node.args else None
-    if call.name not in _RESIZES or "NEAREST" in ast.unparse(node).upper():
-        return None
-    if call.name == "cv2.resize":
-        return first if not _is_nearest(call.argument(5, "interpolation"), default=False) else None
-    if call.name == ".resize" and isinstance(node.func, ast.Attribute) and _is_pillow(call.receiver):
-        return node.func.value if not _is_nearest(call.argument(1, "resample"), default=False) else None
-    if call.name == "torchvision.transforms.functional.resize":
-        return first if not _is_nearest(call.argument(2, "interpolation"), default=False) else None
-    if call.name == "torch.nn.functional.interpolate":
-        mode = call.argument(3, "mode")
-        mixes = isinstance(mode, Literal) and mode.value in ("bilinear", "bicubic", "linear", "trilinear")
-        owner = function_of(node)
-        example = isinstance(owner, ast.FunctionDef) and owner.name in ("__getitem__", "__call__")
-        return first if mixes and example else None
-    if call.name == "()":
-        steps, _ = transform_steps(call.receiver)
-        resizes = [one for one in steps if one.name == "torchvision.transforms.Resize"]
-        if resizes and not _is_nearest(resizes[0].argument(1, "interpolation"), default=False):
-            return _argument_node(call) if len(node.args) == 1 and not node.keywords else None
-    return None
-
-
-def _is_nearest(value: Value | None, *, default: bool) -> bool:
-    if value is None:
-        return default
-    if isinstance(value, Symbol):
-        return "NEAREST" in value.path.upper()
-    return not (isinstance(value, Literal) and value.value not in (0, "nearest"))
-
-
-def _is_pillow(value: Value | None) -> bool:
-    while isinstance(value, Call) and value.name in (".convert", ".crop", ".rotate", ".transpose"):
-        value = value.receiver
-    return isinstance(value, Call) and value.name in ("PIL.Image.open", "PIL.Image.fromarray")
-
-
-def _is_yes_or_no(value: Value | None) -> bool:
-    """A mask that a comparison made has two values: between them there is no other class, and OpenCV rounds."""
-    while isinstance(value, Call) and value.name == ".astype":
-        value = value.receiver
-    if isinstance(value, Call) and value.name == "numpy.where":
-        return len(value.args) == 3 and all(isinstance(one, Literal) for one in value.args[1:])
-    return isinstance(value, Operation) and value.operator == "compare"
-
-
-def _is_thresholded(call: Call, subject: ast.expr) -> bool:
-    """What comes out is compared or rounded, so that mixed values do no harm; or it is no map of classes."""
-    area = function_of(call.expression)
-    text = ast.unparse(area) if area is not None else ""
-    names = {one for one in _names_in(subject) if _MASK.search(one)}
-    target = getattr(statement_of(call.expression), "targets", [])
-    names |= {ast.unparse(one) for one in target}
-    compared = any(
-        re.search(
-            rf"\b{re.escape(name)}\b[^\n]{{0,12}}(>|<|==)|round\([^\n]*{re.escape(name)}|where\([^\n]*{re.escape(name)}",
-            text,
-        )
-        for name in names
-    )
-    inside = getattr(call.node, "parent", None)
-    return (
-        compared
-        or isinstance(inside, ast.Compare)
-        or bool(
-            re.search(
-                r"soft|alpha|output|result|prob|logit|pred|heat|visual|show|saliency|attention", ast.unparse(subject)
-            )
-        )
-    )
-
-
-MASK_RULES = [image_and_mask_apart, mask_interpolated]
+MASK_RULES = [image_and_mask_apart]

@@ -6,7 +6,7 @@ import ast
 import re
 from collections.abc import Iterator
 
-from recordsmith.doctor.lint.interpreter.values import Call, Group, Object, walk
+from recordsmith.doctor.lint.interpreter.values import Call, Group, Literal, Object, walk
 from recordsmith.doctor.lint.libraries.control_flow import (
     conditions_around,
     enclosing,
@@ -177,6 +177,7 @@ def never_in_eval_mode(program: Program) -> Iterator[Finding]:
         return
     steps = list(training_steps(program.calls))
     if not any(one.kind == "backward" for one in steps):
+        yield from _predicts_only(program)
         return
     for loop, pipeline in _test_loops(program):
         if any(isinstance(node, ast.Yield) for node in ast.walk(loop)):
@@ -202,6 +203,35 @@ def never_in_eval_mode(program: Program) -> Iterator[Finding]:
             )
             return
     yield from _loops_by_name(program, steps)
+    for call in program.calls:
+        given = call.argument(0, "mode") if call.name == "torch.set_grad_enabled" else None
+        if isinstance(given, Literal) and given.value is False and _mode_at(program, steps, call) == "train":
+            yield program.finding(
+                never_in_eval_mode,
+                call.expression,
+                "Without gradients, the model is still in training mode here, because `train()` is called for every "
+                "phase: dropout is active, and batch normalisation uses and learns from the batch.",
+            )
+            return
+
+
+def _predicts_only(program: Program) -> Iterator[Finding]:
+    """Stored weights are loaded into a model that then predicts, and nothing puts it into evaluation mode."""
+    if program.mentions(r"\.eval\b|\.train\(|\bbackward\b|[Oo]ptim|\.fit\("):
+        return
+    loaded = [one.receiver for one in program.calls if one.name == ".load_state_dict" and is_module(one.receiver)]
+    for call in program.calls:
+        if call.name != "()" or call.receiver is None or not any(call.receiver is one for one in loaded):
+            continue
+        without = [one for one in program.calls if one.name in ("torch.no_grad", "torch.inference_mode")]
+        if without and call.node is not None:
+            yield program.finding(
+                never_in_eval_mode,
+                call.expression,
+                "The model predicts in training mode, because `eval()` is never called after its weights were loaded: "
+                "dropout is active, and batch normalisation uses the batch.",
+            )
+            return
 
 
 _TEST_NAME = re.compile(r"(^|[_.])(val|valid|validation|test|eval|dev)(_?\w*)?$")
@@ -278,7 +308,9 @@ def _test_loops(program: Program) -> Iterator[tuple[ast.AST, Pipeline]]:
             yield use.node, use.pipeline
     for node in program.source.nodes:
         if isinstance(node, ast.GeneratorExp | ast.ListComp):
-            name = ast.unparse(node.generators[0].iter).rpartition(".")[2]
+            over = node.generators[0].iter
+            key = over.slice.value if isinstance(over, ast.Subscript) and isinstance(over.slice, ast.Constant) else None
+            name = key if isinstance(key, str) else ast.unparse(over).rpartition(".")[2]
             if name in named:
                 yield node, named[name]
 
@@ -295,8 +327,15 @@ def _mode_at(program: Program, steps: list[Step], call: Call) -> str | None:
         return None if program.mentions(r"\.eval\b|\.train\(") else "train"
     place = program.calls.index(call)
     before = [one for one in modes if one.root is root_of(call) and program.calls.index(one.call) < place]
-    sure = bool(before) and not conditions_around(before[-1].call)
+    sure = bool(before) and not conditions_around(before[-1].call) and not _is_asked_for(before[-1])
     return before[-1].kind if sure else None
+
+
+def _is_asked_for(step: Step) -> bool:
+    """A function sets either mode, as its caller says: `test(model, train=True)` shows the difference."""
+    function = function_of(step.call.expression)
+    decided = any(isinstance(parent, ast.If) for parent, _ in enclosing(step.call.expression))
+    return decided and function is not None and ".eval()" in ast.unparse(function)
 
 
 MODE_RULES = [stays_in_eval_mode, never_in_eval_mode]

@@ -7,7 +7,6 @@ from typing import Any
 
 from recordsmith.doctor.lint.interpreter.values import (
     Call,
-    Element,
     Item,
     Literal,
     Operation,
@@ -17,7 +16,8 @@ from recordsmith.doctor.lint.interpreter.values import (
 )
 from recordsmith.doctor.lint.libraries.control_flow import loops_around
 from recordsmith.doctor.lint.libraries.torch.modules import is_optimizer, losses
-from recordsmith.doctor.lint.libraries.torch.tensors import last_layer, number_range, tensor_shape
+from recordsmith.doctor.lint.libraries.torch.numbers import number_range
+from recordsmith.doctor.lint.libraries.torch.tensors import last_layer, tensor_shape
 from recordsmith.doctor.lint.program import Program
 from recordsmith.rules import Finding, Rule, Severity, rule
 
@@ -78,9 +78,28 @@ def labels_beyond_output_in_torch(program: Program, found_by: Rule[Any]) -> Iter
         layer = last_layer(prediction)
         shape = _units(layer[1]) if layer and layer[0] == "" else None
         bounds = number_range(target)
+        if loss.startswith("binary_cross_entropy") and bounds is not None and (bounds[0] < 0 or bounds[1] > 1):
+            yield program.finding(
+                found_by,
+                call.expression,
+                f"The targets go from {bounds[0]} to {bounds[1]}, and this loss takes 0 and 1 (or numbers between "
+                "them): it becomes negative without end, or fails.",
+                advice="Map the targets to 0 and 1: `(target + 1) / 2` for -1 and 1.",
+            )
+            continue
+        counted = _counted_from_one(target)
+        if loss in ("cross_entropy", "nll_loss") and counted is not None and _is_length_of(layer, counted):
+            yield program.finding(
+                found_by,
+                counted.expression,
+                "The classes are numbered from 1, but the model has one output for each of them, for classes 0 to the "
+                "number of classes - 1: the last class has no output.",
+                advice="Number the classes from 0: leave out the start of `enumerate`.",
+            )
+            continue
         if loss not in ("cross_entropy", "nll_loss") or shape is None or options.argument(None, "ignore_index"):
             continue
-        if bounds is not None and bounds[1] >= shape and bounds[0] >= 0 and layer is not None:
+        if bounds is not None and bounds[1] >= shape > 1 and bounds[0] >= 0 and layer is not None:
             from_one = " Class numbers must begin at 0." if bounds[0] == 1 else ""
             yield program.finding(
                 found_by,
@@ -91,15 +110,6 @@ def labels_beyond_output_in_torch(program: Program, found_by: Rule[Any]) -> Iter
                 evidence={"largest": bounds[1], "units": shape},
             )
             continue
-        counted = _counted_from_one(target)
-        if counted is not None and _is_length_of(layer, counted):
-            yield program.finding(
-                found_by,
-                counted.expression,
-                "The classes are numbered from 1, but the model has one output for each of them, for classes 0 to the "
-                "number of classes - 1: the last class has no output.",
-                advice="Number the classes from 0: leave out the start of `enumerate`.",
-            )
 
 
 def _units(layer: Call) -> int | None:
@@ -144,6 +154,16 @@ def loss_without_gradient(program: Program) -> Iterator[Finding]:
     yield from _cut_from_its_model(program)
     ends = [call.receiver for call in program.calls if call.name == ".backward"]
     for end in ends:
+        made = _new_tensor(end)
+        if made is not None:
+            yield program.finding(
+                loss_without_gradient,
+                made.expression,
+                "The loss is a new tensor of plain numbers (`.item()`), which has no connection to the weights: "
+                "`backward()` runs, and the weights never change.",
+            )
+            return
+    for end in ends:
         for option in options_of(end):
             if isinstance(option, Call) and option.name in ("torch.tensor", "torch.autograd.Variable", "torch.Tensor"):
                 inner = option.argument(0, "data")
@@ -164,6 +184,22 @@ def loss_without_gradient(program: Program) -> Iterator[Finding]:
                 f"The prediction goes through `{cut}` before the loss: gradients stop there, and the weights never "
                 "change.",
             )
+
+
+def _new_tensor(value: Value | None) -> Call | None:
+    """A new tensor that a loss is computed from, and that has nothing in it but numbers of other tensors."""
+    for _ in range(8):
+        match value:
+            case Call(name="torch.tensor" | "torch.FloatTensor" | "torch.Tensor"):
+                inner = list(walk(value.argument(0), 60))
+                return value if any(isinstance(one, Call) and one.name == ".item" for one in inner) else None
+            case Call(name=".sum" | ".mean" | ".requires_grad_" | ".to" | ".cuda"):
+                value = value.receiver
+            case Call(name="torch.sum" | "torch.mean"):
+                value = value.argument(0)
+            case _:
+                return None
+    return None
 
 
 _CUTS = {
@@ -211,8 +247,9 @@ def loss_broadcasts(program: Program) -> Iterator[Finding]:
     Fix:
         Give both the same shape: `model(x).squeeze(1)`, or `y.unsqueeze(1)`.
     """
+    resized = {id(one.receiver) for one in program.calls if one.name == ".resize"}  # an array, in place
     for call, loss, prediction, target, _ in losses(program.calls):
-        if loss not in _COMPARES:
+        if loss not in _COMPARES or any(id(part) in resized for part in walk(target, 60)):
             continue
         one, other = tensor_shape(prediction), tensor_shape(target)
         if one is None or other is None or {len(one), len(other)} != {1, 2}:
@@ -244,8 +281,7 @@ def _differences(program: Program) -> Iterator[Finding]:
         if len(outputs) != 1 or value.node is None or id(value.node) in seen:
             continue
         one, other = tensor_shape(outputs[0]) or _column(outputs[0]), tensor_shape(others[0])
-        from_loader = isinstance(others[0], Element) and others[0].batched
-        if not one or not other or len(one) != 2 or one[1] != 1 or len(other) != 1 or not from_loader:
+        if not one or not other or len(one) != 2 or one[1] != 1 or len(other) != 1:
             continue
         seen.add(id(value.node))
         yield program.finding(

@@ -3,12 +3,27 @@
 from __future__ import annotations
 
 import ast
+import itertools
 import re
 from collections.abc import Iterator
 
-from recordsmith.doctor.lint.interpreter.values import Call, Function, Item, Many, Object, Slice, Value, walk
+from recordsmith.doctor.lint.interpreter.values import (
+    Call,
+    Function,
+    Group,
+    Item,
+    Literal,
+    Many,
+    Object,
+    Slice,
+    Table,
+    Value,
+    walk,
+)
 from recordsmith.doctor.lint.libraries.control_flow import enclosing, function_of, statement_of
+from recordsmith.doctor.lint.libraries.rows import is_alike
 from recordsmith.doctor.lint.program import Program
+from recordsmith.doctor.lint.rules.torch.splits import torch_loaders
 from recordsmith.rules import Finding, Severity, rule
 
 __all__ = ["ROW_RULES", "fields_shuffled_apart", "pairs_in_datasets"]
@@ -142,9 +157,12 @@ def _unsorted(value: Value) -> str | None:
         value = value.args[0]
     if isinstance(value, Call) and value.name in ("os.listdir", "os.scandir", ".iterdir"):
         return "a folder listing"
+    match value:
+        case Item(base=Call(name="builtins.next", args=(Call(name="os.walk"), *_)), index=Literal(value=1 | 2)):
+            return "a folder listing"
     if isinstance(value, Many) and len(value.over) == 1 and not isinstance(value.node, ast.SetComp):
         return _unsorted(value.over[0])
-    if isinstance(value, Call) and value.name == "builtins.set" and value.args:
+    if isinstance(value, Call) and value.name == "builtins.set":
         return "a set"
     return "a set" if isinstance(value, Many) and isinstance(value.node, ast.SetComp) else None
 
@@ -177,6 +195,20 @@ def same_column_twice(program: Program) -> Iterator[Finding]:
     Fix:
         Take the column that belongs to each list.
     """
+    for pipeline in torch_loaders(program):
+        element = pipeline.element
+        entries = list(element.entries.items()) if isinstance(element, Table) else []
+        parts = [(str(key), value) for key, value in entries if not re.search(r"label|target|^y", str(key))]
+        for (name, first), (other, second) in itertools.combinations(parts, 2):
+            if first is second or not isinstance(second, Call) or second.node is None:
+                continue
+            if is_alike(first, second) and _is_of_row(second):
+                yield program.finding(
+                    same_column_twice,
+                    second.via[-1] if second.via else second.expression,
+                    f"{other!r} is made from the same column as {name!r}, in the same way: one is a copy of the other.",
+                )
+                return
     for node in program.source.nodes:
         block = getattr(node, "body", None)
         if not isinstance(node, ast.For) or not isinstance(block, list):
@@ -202,13 +234,23 @@ def same_column_twice(program: Program) -> Iterator[Finding]:
                     filled.setdefault(text, name)
 
 
+def _is_of_row(value: Value) -> bool:
+    """It is made from a column of the rows."""
+    return any(
+        isinstance(one, Item) and isinstance(one.index, Literal) and not one.attribute for one in walk(value, 60)
+    )
+
+
 def _is_batch_maker(node: ast.AST) -> bool:
     owner = function_of(node)
     return isinstance(owner, ast.FunctionDef) and bool(re.search(r"collat|pad|__call__|__getitem__|batch", owner.name))
 
 
-def pairs_in_datasets(program: Program) -> Iterator[tuple[Call, str, str]]:
-    """Yield unsorted listings that a dataset pairs by index with something else: the listing, its field, the other."""
+def pairs_in_datasets(program: Program) -> Iterator[tuple[Call, str, str, bool]]:
+    """Yield unsorted listings that a dataset pairs by index with something else.
+
+    Each comes with its field, the other one, and whether a name or a table says that they belong together.
+    """
     in_place = {id(one.receiver) for one in program.calls if one.name == ".sort"}
     seen: set[int] = set()
     for made in program.instances:
@@ -222,7 +264,7 @@ def pairs_in_datasets(program: Program) -> Iterator[tuple[Call, str, str]]:
                 listing is None
                 or id(listing.node) in seen
                 or id(listing) in in_place
-                or id(made.fields[name]) in in_place
+                or any(id(one) in in_place for one in walk(made.fields[name], 20))
             ):
                 continue
             for other in indexed:
@@ -232,17 +274,14 @@ def pairs_in_datasets(program: Program) -> Iterator[tuple[Call, str, str]]:
                 own = _field_listing(made, other)
                 halves = own is listing and _is_other_half(made.fields[name], value)
                 apart = (own is not None and own is not listing) or (own is None and _is_read(value)) or halves
-                same = own is None or bool(
-                    _BELONGS.search(f"{name} {other}")
-                )  # two listings may be unpaired on purpose
                 if (
                     apart
-                    and same
                     and (halves or not any(part is listing for part in walk(value)))
                     and _are_together(getter, name, other)
                 ):
                     seen.add(id(listing.node))
-                    yield listing, name, other
+                    belongs = own is None or halves or bool(_BELONGS.search(f"{name} {other}"))
+                    yield listing, name, other, belongs
                     break
 
 
@@ -325,6 +364,12 @@ def _field_listing(made: Object, name: str) -> Call | None:
             value = value.over[0]
         elif isinstance(value, Item) and isinstance(value.index, Slice):
             value = value.base
+        elif isinstance(value, Group) and value.grown and len(value.members) == 1:  # filled in a loop over the listing
+            parts = list(walk(value.members[0], 30))
+            looped = [one.base for one in parts if isinstance(one, Item) and not one.attribute]
+            value = next((one for one in looped if isinstance(one, Call) and one.name in _LISTINGS), None)
+            if any(isinstance(one, Call) and one.name.endswith("sorted") for one in parts):
+                return None
         else:
             return None
     return None
@@ -334,6 +379,7 @@ def _is_read(value: Value) -> bool:
     names = [part.name for part in walk(value) if isinstance(part, Call)]
     return any(name in _LISTINGS for name in names) or any(
         name.startswith(("pandas.read_", "csv.", "numpy.load", "json.load", "numpy.genfromtxt", "scipy.io.loadmat"))
+        or name in (".splitlines", ".readlines", ".read_text", "builtins.open")
         for name in names
     )
 

@@ -9,38 +9,23 @@ from collections.abc import Iterator
 
 from recordsmith.doctor.lint.interpreter.values import (
     Call,
+    Element,
     Group,
     Item,
     Literal,
     Object,
-    Operation,
-    Slice,
     Table,
+    Unknown,
     Value,
     walk,
 )
-from recordsmith.doctor.lint.libraries.control_flow import statement_of
-from recordsmith.doctor.lint.libraries.randomness import drawn_in
+from recordsmith.doctor.lint.libraries.control_flow import enclosing, function_of
 from recordsmith.doctor.lint.libraries.tensorflow.pipelines import Pipeline
 from recordsmith.doctor.lint.libraries.torch.data import base_dataset, split_of
-from recordsmith.doctor.lint.libraries.torch.transforms import (
-    applied_transforms,
-    is_random_step,
-    step_name,
-)
 from recordsmith.doctor.lint.program import Program
 from recordsmith.rules import Finding, Severity, rule
 
-__all__ = ["SPLIT_RULES", "augmented_in_torch", "dataset_of", "torch_loaders", "trains"]
-
-_DRAWS = re.compile(
-    r"(numpy\.random|random)\.(random|rand|randint|uniform|choice|random_sample)|torch\.(rand|randint|randn)"
-)
-_MOVES = re.compile(
-    r"cv2\.(flip|rotate|warpAffine)|numpy\.(flip|fliplr|flipud|rot90|roll)|torch\.(flip|rot90)"
-    r"|torchvision\.transforms\.functional\.(hflip|vflip|rotate|affine|adjust_\w+|crop)|PIL\.ImageOps\.(mirror|flip)"
-    r"|PIL\.ImageEnhance\.\w+|scipy\.ndimage\.(rotate|shift|zoom)"
-)
+__all__ = ["SPLIT_RULES", "dataset_of", "is_drawn", "torch_loaders", "trains"]
 
 
 def torch_loaders(program: Program) -> list[Pipeline]:
@@ -53,8 +38,8 @@ def dataset_of(pipeline: Pipeline) -> Value | None:
     return None if pipeline.source.call is None else pipeline.source.call.argument(0, "dataset")
 
 
-def _is_drawn(pipeline: Pipeline) -> bool:
-    """A sampler decides what it reads."""
+def is_drawn(pipeline: Pipeline) -> bool:
+    """Tell whether a sampler decides what a loader reads."""
     call = pipeline.source.call
     given = [None if call is None else call.argument(None, name) for name in ("sampler", "batch_sampler")]
     return any(one is not None and not (isinstance(one, Literal) and one.value is None) for one in given)
@@ -69,84 +54,6 @@ def trains(program: Program, pipeline: Pipeline) -> bool:
     """Tell whether a loader is trained on; or nothing shows what it is for, and its name says so."""
     roles = program.roles(pipeline)
     return "training" in roles or (not roles - {"loop"} and program.named(pipeline) == "training")
-
-
-def augmented_in_torch(program: Program) -> Iterator[tuple[Call, Pipeline, str, bool]]:
-    """Yield what changes validation or test data at random: the place, the loader, its name, whether it is a split."""
-    read = {node.id for node in program.source.nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
-    for pipeline in torch_loaders(program):
-        made = statement_of(pipeline.source.call.expression) if pipeline.source.call is not None else None
-        match made:
-            case ast.Assign(targets=[ast.Name(id=name)]) if name not in read and program.uses:
-                continue  # other data is used, and this is not
-        if not program.is_for_testing(pipeline) or any("tta" in name.lower() for name in pipeline.all_names):
-            continue
-        call = pipeline.source.call
-        element = pipeline.element
-        if any(dataset_of(one) is dataset_of(pipeline) for one in torch_loaders(program) if trains(program, one)):
-            continue  # it reads the training data: that is said by a rule of its own
-        random = [step for _, steps, _ in applied_transforms(element) for step in steps if is_random_step(step)]
-        if random and call is not None:
-            yield call, pipeline, step_name(random[0]), split_of(dataset_of(pipeline)) is not None
-            continue
-        for step in pipeline.source.steps:
-            near = [one for one in pipeline.source.steps if one.within == step.within]
-            if _MOVES.fullmatch(step.name) and any(map(_draws, near)):
-                yield step, pipeline, step.name.rpartition(".")[2], False
-                break
-        else:
-            drawn = _changed_by_draw(pipeline)
-            if drawn is not None:
-                yield drawn, pipeline, drawn.name.rpartition(".")[2], False
-
-
-def _changed_by_draw(pipeline: Pipeline) -> Call | None:
-    """The random number that is added to an example, or that says which part of it is kept or overwritten."""
-    members = pipeline.element.members if isinstance(pipeline.element, Group) else (pipeline.element,)
-    whole = {id(one) for member in members for one in (member, getattr(member, "of", None))}
-    for value in _made_of(members[0]) if members else ():
-        parts: tuple[Value, ...] = ()
-        match value:
-            case Operation(operator="+" | "-" | "*", operands=(one, other)) if not {id(one), id(other)} & whole:
-                parts = (one, other)  # an example that is given beside its noisy version is the target
-            case Item(index=Slice(lower=lower, upper=upper)):
-                parts = tuple(part for part in (lower, upper) if part is not None)
-        drawn = next((found for part in parts if (found := drawn_in(part)) is not None and found.in_map), None)
-        if drawn is not None and not drawn.undecided and _draws(drawn):
-            return drawn
-    for step in pipeline.source.steps:
-        index = step.args[0] if step.name == ".__setitem__" and step.args else None
-        cuts = [one for one in walk(index, 20) if isinstance(one, Slice)]
-        drawn = next((found for cut in cuts for end in (cut.lower, cut.upper) if (found := drawn_in(end))), None)
-        if drawn is not None and not step.undecided and drawn.in_map:
-            return drawn
-    return None
-
-
-def _draws(call: Call) -> bool:
-    """It draws a random number, and not always the same one, as `random.uniform(*scale)` does with a fixed scale."""
-    if not _DRAWS.fullmatch(call.name) or not call.exact:
-        return False
-    numbers = [one.value for one in call.args if isinstance(one, Literal)]
-    return len(numbers) != len(call.args) or len(numbers) < 2 or len(set(numbers)) > 1
-
-
-def _made_of(value: Value) -> Iterator[Value]:
-    """A value and the arrays that it was made from; not what says which row of them is taken, which may be drawn."""
-    waiting, seen = [value], 0
-    while waiting and seen < _MOST_PARTS:
-        one, seen = waiting.pop(0), seen + 1
-        yield one
-        match one:
-            case Operation(operands=operands):
-                waiting += operands
-            case Item(base=base):
-                waiting.append(base)
-            case Call(receiver=receiver, args=args) if drawn_in(Call(one.name, None)) is None:
-                waiting += [*([receiver] if receiver is not None else []), *args]
-
-
-_MOST_PARTS = 200
 
 
 @rule("P109", "whole-set-instead-of-split", Severity.ERROR)
@@ -168,7 +75,7 @@ def whole_set_instead_of_split(program: Program) -> Iterator[Finding]:
         dataset, call = dataset_of(pipeline), pipeline.source.call
         match dataset:
             case Item(base=base, index=Literal(value="dataset"), attribute=True) if split_of(base) is not None:
-                if call is None or _is_drawn(pipeline):
+                if call is None or is_drawn(pipeline):
                     continue
                 yield program.finding(
                     whole_set_instead_of_split,
@@ -176,8 +83,8 @@ def whole_set_instead_of_split(program: Program) -> Iterator[Finding]:
                     f"{program.name_of(pipeline)} reads `.dataset` of a split, which is the whole dataset: training "
                     "and validation read the same examples.",
                 )
-    trained = [one for one in loaders if trains(program, one) and not _is_drawn(one)]
-    tested = [one for one in loaders if program.is_for_testing(one) and not _is_drawn(one)]
+    trained = [one for one in loaders if trains(program, one) and not is_drawn(one)]
+    tested = [one for one in loaders if program.is_for_testing(one) and not is_drawn(one)]
     for train, test in itertools.product(trained, tested):
         one, other = dataset_of(train), dataset_of(test)
         if not isinstance(one, Object | Call | Item) or train.source.call is None or test.source.call is None:
@@ -196,6 +103,17 @@ def whole_set_instead_of_split(program: Program) -> Iterator[Finding]:
                 train.source.call.expression,
                 f"{program.name_of(train)} reads the whole dataset, and {program.name_of(test)} a split of it: the "
                 "model is trained on its validation data.",
+                severity=Severity.WARNING,
+            )
+    for train, test in itertools.product(trained, loaders):
+        sampler = _sampler(test)
+        drawn = sampler is not None and sampler.name.endswith("SubsetRandomSampler")
+        if drawn and dataset_of(train) is dataset_of(test) and program.is_for_testing(test) and train.source.call:
+            yield program.finding(
+                whole_set_instead_of_split,
+                train.source.call.expression,
+                f"{program.name_of(train)} reads the whole dataset, and {program.name_of(test)} what its sampler draws "
+                "of the same: the model is trained on its validation data.",
                 severity=Severity.WARNING,
             )
     for train, test in itertools.product(loaders, loaders):
@@ -230,6 +148,7 @@ def _scored_on_training_data(program: Program) -> Iterator[Finding]:
             )
 
     yield from _named_for_testing(program)
+    yield from _parameter_left_unused(program)
 
 
 _SCORE = re.compile(r"(test|val|valid|validation)_?(acc|accuracy|loss|score|f1|auc|error|mse|mae|iou|dice|metrics?)\w*")
@@ -257,6 +176,44 @@ def _named_for_testing(program: Program) -> Iterator[Finding]:
                         severity=Severity.WARNING,
                     )
                     return
+
+
+def _parameter_left_unused(program: Program) -> Iterator[Finding]:
+    """A function is given two loaders, and tests on the one that it trains on; the other is at most counted."""
+    for function in program.source.nodes:
+        if not isinstance(function, ast.FunctionDef):
+            continue
+        given = {one.arg for one in function.args.args}
+        loops = [one for one in ast.walk(function) if isinstance(one, ast.For) and isinstance(_over(one), ast.Name)]
+        used = {ast.unparse(_over(one)) for one in loops}
+        passed = {
+            one.id
+            for call in ast.walk(function)
+            if isinstance(call, ast.Call) and ast.unparse(call.func) != "len"
+            for one in (*call.args, *(key.value for key in call.keywords))
+            if isinstance(one, ast.Name)
+        }
+        unused = [one for one in given - used - passed if re.match(r"(val|valid|validation|test|dev)_?", one)]
+        trained = {ast.unparse(_over(one)) for one in loops if ".backward(" in ast.unparse(one)} & given
+        for loop in loops:
+            name = ast.unparse(_over(loop))
+            tests = ".backward(" not in ast.unparse(loop) and _without_gradients(loop)
+            if tests and name in trained and len(unused) == 1 and "load" in unused[0] + name:
+                yield program.finding(
+                    whole_set_instead_of_split,
+                    loop,
+                    f"This evaluates on `{name}`, which is trained on, and `{unused[0]}` is never read.",
+                    severity=Severity.WARNING,
+                )
+                return
+
+
+def _over(loop: ast.For) -> ast.expr:
+    """What a loop goes over, without `enumerate` and progress bars."""
+    over = loop.iter
+    while isinstance(over, ast.Call) and over.args and ast.unparse(over.func) in ("enumerate", "tqdm", "tqdm.tqdm"):
+        over = over.args[0]
+    return over
 
 
 def _trainer_splits(program: Program) -> Iterator[Finding]:
@@ -310,7 +267,7 @@ def other_split_loaded(program: Program) -> Iterator[Finding]:
     for pipeline in loaders:
         dataset, call = dataset_of(pipeline), pipeline.source.call
         part = _part(dataset)
-        if call is None or not isinstance(dataset, Call) or part is None or _is_drawn(pipeline):
+        if call is None or not isinstance(dataset, Call) or part is None or is_drawn(pipeline):
             continue
         if part == "training" and program.is_for_testing(pipeline) and part in trained and program.named(pipeline):
             found, wanted = "the training part", "testing"
@@ -350,6 +307,14 @@ def prediction_order_lost(program: Program) -> Iterator[Finding]:
     Fix:
         `shuffle=False` for test data, or gather the labels in the same loop.
     """
+    for call, pipeline in scored_in_another_order(program):
+        yield program.finding(
+            prediction_order_lost,
+            call.expression,
+            f"{program.name_of(pipeline)} shuffles, so the predictions come in a random order, and these labels come "
+            "from elsewhere: they do not belong together.",
+        )
+        return
     for use in program.uses:
         loop, pipeline = use.node, use.pipeline
         if not isinstance(loop, ast.For) or pipeline.source.kind != "torch" or pipeline.source.shuffles is not True:
@@ -360,6 +325,8 @@ def prediction_order_lost(program: Program) -> Iterator[Finding]:
         last = taken.elts[-1] if isinstance(taken, ast.Tuple) and len(taken.elts) > 1 else None
         used = {one.id for part in loop.body for one in ast.walk(part) if isinstance(one, ast.Name)}
         dropped = isinstance(last, ast.Name) and (bool(re.fullmatch(r"_\w*", last.id)) or last.id not in used)
+        element = pipeline.element
+        dropped |= isinstance(element, Group) and len(element.members) == 1  # there are no labels
         dropped |= (
             isinstance(taken, ast.Name)
             and not isinstance(pipeline.element, Group | Table)  # there are no labels
@@ -369,13 +336,40 @@ def prediction_order_lost(program: Program) -> Iterator[Finding]:
         added = [ast.unparse(node) for node in ast.walk(loop) if isinstance(node, ast.Call)]
         gathers = any(re.search(r"\.(append|extend)\((?!.*loss)", text) for text in added)
         gathers |= any(isinstance(one, ast.AugAssign) and "tolist" in ast.unparse(one.value) for one in ast.walk(loop))
-        if dropped and gathers and program.is_for_testing(pipeline) and not any(".backward" in one for one in calls):
+        tests = program.is_for_testing(pipeline) or (not trains(program, pipeline) and _without_gradients(loop))
+        if dropped and gathers and tests and not any(".backward" in one for one in calls):
             yield program.finding(
                 prediction_order_lost,
                 loop,
                 f"{program.name_of(pipeline)} shuffles, and its labels are dropped here: the predictions come in a "
                 "random order, which no list of labels or ids has.",
             )
+
+
+def scored_in_another_order(program: Program) -> Iterator[tuple[Call, Pipeline]]:
+    """Yield scores of predictions on a shuffling loader against labels that did not come from it."""
+    shuffling = [one for one in torch_loaders(program) if one.source.shuffles is True]
+    for call in program.calls if shuffling else ():
+        if not call.name.startswith("sklearn.metrics.") or len(call.args) < 2 or call.node is None:
+            continue
+        made = [
+            {id(one) for one in walk(argument, 400) if isinstance(one, Element) and one.batched}
+            for argument in call.args[:2]
+        ]
+        if all(made):
+            continue  # both come from loaders
+        for pipeline in shuffling:
+            parts = {id(one) for one in walk(pipeline.element, 40) if isinstance(one, Element) and one.batched}
+            fed = [bool(one) and one <= parts for one in made]
+            if sorted(fed) == [False, True] and not isinstance(call.args[fed.index(False)], Literal | Group | Unknown):
+                yield call, pipeline
+
+
+def _without_gradients(loop: ast.For) -> bool:
+    withs = [one for one in (*(parent for parent, _ in enclosing(loop)), *loop.body) if isinstance(one, ast.With)]
+    texts = [ast.unparse(item) for one in withs for item in one.items]
+    texts += [ast.unparse(one) for one in getattr(function_of(loop), "decorator_list", [])]
+    return any(re.search(r"no_grad|inference_mode", text) for text in texts)
 
 
 SPLIT_RULES = [whole_set_instead_of_split, other_split_loaded, prediction_order_lost]

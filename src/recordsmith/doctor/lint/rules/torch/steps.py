@@ -8,7 +8,13 @@ from collections.abc import Iterator
 
 from recordsmith.doctor.lint.edits import Edit
 from recordsmith.doctor.lint.interpreter.values import Call
-from recordsmith.doctor.lint.libraries.control_flow import conditions_around, loops_around, root_of, statement_of
+from recordsmith.doctor.lint.libraries.control_flow import (
+    conditions_around,
+    enclosing,
+    loops_around,
+    root_of,
+    statement_of,
+)
 from recordsmith.doctor.lint.libraries.torch.modules import is_optimizer, key_of
 from recordsmith.doctor.lint.libraries.torch.training import Step, optimizers, receiver_text, training_steps
 from recordsmith.doctor.lint.program import Program
@@ -68,6 +74,14 @@ def gradients_never_cleared(program: Program) -> Iterator[Finding]:
                 f"`{name}.zero_grad()` is never called: the gradients of its parameters are added up over all steps.",
             )
             return
+        elif known and _cleared_elsewhere(program, step):
+            yield program.finding(
+                gradients_never_cleared,
+                step.call.expression,
+                "`zero_grad` is called in another branch only: where this branch runs, the gradients of all steps are "
+                "added up.",
+            )
+            return
         elif _cleared_once(clears, step, near[-1]):
             yield program.finding(
                 gradients_never_cleared,
@@ -85,6 +99,28 @@ def _is_never_cleared(program: Program, step: Step, clears: list[Step]) -> bool:
     known = bool(clears) and all(is_optimizer(one.call.receiver) for one in clears)
     others = known and all(one.key != step.key for one in clears) and name.isidentifier()
     return others and not program.mentions(rf"\b{name}\.zero_grad|\b{name}[,)\]]|\.grad\b")
+
+
+def _cleared_elsewhere(program: Program, step: Step) -> bool:
+    """All that clears gradients is in other branches of the conditions that this step is in."""
+    branches = {id(parent): (parent, child) for parent, child in enclosing(step.call.expression)}
+    sources = (program.source, *program.modules)
+    clearing = [node for one in sources for node in one.nodes if isinstance(node, ast.Attribute | ast.Assign)]
+    clearing = [node for node in clearing if _clears(node)]
+    return bool(clearing) and all(
+        any(
+            isinstance(parent, ast.If)
+            and id(parent) in branches
+            and (child in parent.body) != (branches[id(parent)][1] in parent.body)
+            for parent, child in enclosing(node)
+        )
+        for node in clearing
+    )
+
+
+def _clears(node: ast.Attribute | ast.Assign) -> bool:
+    text = ast.unparse(node) if isinstance(node, ast.Assign) else f".{node.attr}"
+    return bool(re.fullmatch(r"\.zero_grad|\.zero_|\.clear_grad\w*|[\w.\[\]]+\.grad = None", text))
 
 
 def _cleared_once(clears: list[Step], step: Step, backward: Step) -> bool:

@@ -202,6 +202,7 @@ def _cuts(pipeline: Pipeline) -> list[tuple[Value, Slice]]:
     if dataset is None or split_of(dataset) is not None:
         return []
     values = list(dataset.fields.values()) if isinstance(dataset, Object) else list(getattr(dataset, "args", ()))
+    values += [dataset] if isinstance(dataset, Item) else []
     items = [one for value in values for one in walk(value, 30) if isinstance(one, Item)]
     return [
         (one.base, one.index) for one in items if isinstance(one.index, Slice) and (one.index.lower or one.index.upper)

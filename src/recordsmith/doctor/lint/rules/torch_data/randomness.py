@@ -6,7 +6,10 @@ import ast
 import re
 from collections.abc import Iterator
 
+from recordsmith.doctor.lint.interpreter.values import Group, Many, Object, Table, walk
+from recordsmith.doctor.lint.libraries.torch.examples import called, leaves, moved_at_random, random_transform
 from recordsmith.doctor.lint.program import Program
+from recordsmith.doctor.lint.rules.torch.splits import dataset_of, torch_loaders
 from recordsmith.rules import Finding, Severity, rule
 
 __all__ = ["RANDOMNESS_RULES"]
@@ -39,6 +42,14 @@ def augmentation_drawn_once(program: Program) -> Iterator[Finding]:
     """
     if not program.mentions(r"\btorch\b"):
         return
+    for place, name, what in _kept_examples(program):
+        yield program.finding(
+            augmentation_drawn_once,
+            place,
+            f"{what} after `{name}` has changed it at random: every epoch sees the same version again.",
+            advice="Keep the example as it was read, and change it each time that it is asked for.",
+        )
+        return
     for node in program.source.nodes:
         if isinstance(node, ast.ClassDef):
             found = _kept_by_object(node)
@@ -62,6 +73,30 @@ def augmentation_drawn_once(program: Program) -> Iterator[Finding]:
                     "gets the same number.",
                 )
                 return
+
+
+def _kept_examples(program: Program) -> Iterator[tuple[ast.AST, str, str]]:
+    """What a dataset keeps: an example that was changed at random when it was asked for first, or when it was read."""
+    for call in program.calls:
+        if call.name != ".__setitem__" or not call.in_map or len(call.args) < 2 or call.node is None:
+            continue
+        changed = random_transform(call.args[1]) or moved_at_random(call.args[1])
+        if isinstance(call.receiver, Table | Group) and changed is not None:
+            yield call.node, called(changed), "The example is kept"
+    for pipeline in torch_loaders(program):
+        dataset = dataset_of(pipeline)
+        getter = dataset.program_class.members.get("__getitem__") if isinstance(dataset, Object) else None
+        cached = [ast.unparse(one) for one in getattr(getattr(getter, "definition", None), "decorator_list", [])]
+        changed = next((one for part in leaves(pipeline.element) if (one := random_transform(part)) is not None), None)
+        if changed is not None and changed.node is not None and any(re.search(r"cache|memoi", one) for one in cached):
+            yield changed.node, called(changed), "The example is kept by a cache"
+        used = {id(one) for part in leaves(pipeline.element) for one in walk(part, 300)}
+        for value in dataset.fields.values() if isinstance(dataset, Object) else ():
+            members = value.members if isinstance(value, Group) else (value.member,) if isinstance(value, Many) else ()
+            for member in members if id(value) in used else ():
+                changed = random_transform(member) or moved_at_random(member)
+                if changed is not None and not changed.in_map and changed.node is not None:
+                    yield changed.node, called(changed), "All examples are kept, from when the dataset is made,"
 
 
 def _kept_by_object(node: ast.ClassDef) -> tuple[ast.AST, str, str] | None:

@@ -63,6 +63,8 @@ def normalised_differently(program: Program) -> Iterator[Finding]:
     for call in program.calls:
         if call.name != "()" or not trained or trained[0][1] is None or call.in_map:
             continue
+        if any(steps is None for _, steps in trained):
+            return  # another model may be trained on that
         steps, known = transform_steps(call.receiver)
         if not known or any(id(one) in used for one in steps) or not any(map(_makes_tensor, steps)):
             continue
@@ -93,6 +95,8 @@ def _scaled_apart(program: Program, loaders: list[Pipeline]) -> Iterator[Finding
                 f"Training data and {program.name_of(test)} are scaled differently: training data is {first.words}, "
                 f"and this is {found.words}.",
             )
+    if any(found is None and trains(program, one) for one, found, _ in scaled):
+        return  # another model may be trained on that
     for call in program.calls:
         given = call.args[0] if call.name == "()" and len(call.args) == 1 and is_module(call.receiver) else None
         if given is None or call.node is None or _is_another_model(program, call.receiver):

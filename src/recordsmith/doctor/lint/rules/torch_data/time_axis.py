@@ -66,8 +66,55 @@ def batch_and_time_swapped(program: Program) -> Iterator[Finding]:
                 f"`nn.{fed.name.rpartition('.')[2]}` has time first, without `batch_first=True`, but is given "
                 "batches of a DataLoader, which have the batch first: it runs along the batch.",
             )
+    yield from _attention_time_first(program, seen)
     yield from _padded_time_first(program)
     yield from _packed_time_first(program)
+
+
+_ATTENDS = ("torch.nn.TransformerEncoder", "torch.nn.TransformerEncoderLayer", "torch.nn.MultiheadAttention")
+_POOLS = {".mean": 0, ".sum": 0, ".max": 0, "torch.mean": 1, "torch.sum": 1, "torch.max": 1}
+
+
+def _attention_time_first(program: Program, seen: set[int]) -> Iterator[Finding]:
+    """A transformer has time first too, and its output is pooled along the second axis."""
+    for call in (*program.calls, *program.items):
+        along = _POOLS.get(call.name) if isinstance(call, Call) else None
+        if isinstance(call, Call) and along is not None:
+            axis = call.argument(along, "dim")
+            value = call.receiver if call.name.startswith(".") else call.argument(0)
+            second = isinstance(axis, Literal) and axis.value == 1
+        elif isinstance(call, Item):
+            value, second = call.base, _takes_place_of_second_axis(call)
+        else:
+            continue
+        layer = value.receiver if second and isinstance(value, Call) and value.name == "()" else None
+        given = value.args[0] if layer is not None and isinstance(value, Call) and value.args else None
+        first = layer
+        if isinstance(layer, Call) and layer.name == "torch.nn.TransformerEncoder":
+            first = layer.argument(0, "encoder_layer")
+        if not isinstance(layer, Call) or not isinstance(first, Call) or layer.name not in _ATTENDS:
+            continue
+        if not first.exact or first.argument(None, "batch_first") is not None or id(first.node) in seen:
+            continue
+        if not _moved_axes(given) and first.node is not None:
+            seen.add(id(first.node))
+            yield program.finding(
+                batch_and_time_swapped,
+                first.expression,
+                f"`nn.{first.name.rpartition('.')[2]}` has time first, without `batch_first=True`, but its output is "
+                "pooled as if the batch came first: it attends along the batch.",
+            )
+
+
+def _takes_place_of_second_axis(item: Item) -> bool:
+    match item.index:
+        case Group(members=(Slice(lower=None, upper=None), Literal(value=0 | -1), *_)):
+            return True
+    return False
+
+
+def _moved_axes(given: Value | None) -> bool:
+    return any(isinstance(one, Call) and one.name in _TURNS for one in walk(given, 200))
 
 
 def _has_batch_first(value: Value | None, depth: int = 12) -> bool:
@@ -107,8 +154,10 @@ def _turned(output: Value) -> bool:
     """The input was turned to time first before."""
     call = output.base if isinstance(output, Item) else None
     given = call.args[0] if isinstance(call, Call) and call.args else None
-    names = {".transpose", ".permute", ".t", "torch.transpose", ".swapaxes", "torch.stack", "einops.rearrange"}
-    return any(isinstance(one, Call) and one.name in names for one in walk(given, 200))
+    return _moved_axes(given)
+
+
+_TURNS = {".transpose", ".permute", ".t", "torch.transpose", ".swapaxes", "torch.stack", "einops.rearrange"}
 
 
 def _padded_time_first(program: Program) -> Iterator[Finding]:

@@ -48,7 +48,7 @@ def not_as_pretrained(program: Program) -> Iterator[Finding]:
             before = layers[: layers.index(layer)]
             if wanted is None or not _of_imagenet(layer) or any(one.name not in _PLAIN_INPUTS for one in before):
                 continue
-            scales = (_wrong_scale(fit.argument(0, "x"), centred=bool(wanted[2])) for fit in model.fits)
+            scales = (_wrong_scale(fit.argument(0, "x", "generator"), centred=bool(wanted[2])) for fit in model.fits)
             found = next((one for one in scales if one is not None), None)
             if found is not None:
                 network = layer.name.rpartition(".")[2]

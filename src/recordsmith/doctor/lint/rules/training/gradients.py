@@ -96,7 +96,7 @@ def _to_others(program: Program, pairs: Value) -> Iterator[Finding]:
         )
 
 
-_CHANGES_WEIGHTS = (".apply_gradients", ".backward", ".minimize", ".step")
+_CHANGES_WEIGHTS = (".apply_gradients", ".backward", ".minimize", ".step", ".train_on_batch")
 
 
 @rule("P275", "trained-on-test-data", Severity.ERROR)

@@ -20,7 +20,7 @@ from recordsmith.doctor.lint.interpreter.values import (
     walk,
 )
 from recordsmith.doctor.lint.libraries.image_generators import paired_flows
-from recordsmith.doctor.lint.libraries.randomness import draws
+from recordsmith.doctor.lint.libraries.randomness import drawn_argument, drawn_in, draws
 from recordsmith.doctor.lint.libraries.tensorflow.pipelines import Pipeline, Stage
 from recordsmith.doctor.lint.program import Program
 from recordsmith.facts.value_facts import ImageFacts
@@ -37,13 +37,13 @@ _PASSES = {
 }
 _MOVES = re.compile(r"tensorflow\.image\.(stateless_)?random_(flip_\w+|crop)")
 _TURNS = re.compile(r"tensorflow\.image\.(flip_\w+|rot90|transpose|crop_to_bounding_box|central_crop)")
+_COLOURS = re.compile(r"tensorflow\.image\.adjust_\w+")
 _MOVING_LAYER = re.compile(r"keras\.layers\.Random(Flip|Rotation|Crop|Translation|Zoom)")
 _MASK = re.compile(r"mask|segment|annot|truth|(^|_)seg(_|$)|label_?map", re.IGNORECASE)
 _BOXES = re.compile(r"^[xy](min|max)|(^|[_/])(bbox\w*|box(es)?|[xy](min|max)|keypoints?)($|[_/])", re.IGNORECASE)
 _SAME_SIZE = re.compile(
     r"tensorflow\.image\.(random_flip_\w+|random_(brightness|contrast|hue|saturation)|adjust_\w+)|tensorflow\.clip_by_value"
 )
-_TPU = re.compile(r"TPUStrategy|TPUClusterResolver|for TPU", re.IGNORECASE)
 
 
 @rule("P018", "constant-reshape", Severity.WARNING)
@@ -72,14 +72,13 @@ def constant_reshape(program: Program) -> Iterator[Finding]:
         known = _images(program, decoder)
         if known is not None and _fits(known, shape):
             continue
-        tpu = bool(_TPU.search(program.source.text))
         size = "×".join(str(dimension) for dimension in shape)
         yield program.finding(
             constant_reshape,
             call.expression,
             f"A decoded image is reshaped to {size}: an image of another size raises, or comes out scrambled if it "
             f"happens to have {math.prod(shape):,} values too.{_sizes(known)}",
-            severity=Severity.ERROR if known is not None else Severity.INFO if tpu else Severity.WARNING,
+            severity=Severity.ERROR if known is not None else Severity.INFO,  # most images have this size
         )
 
 
@@ -192,20 +191,29 @@ def _moves(value: Value) -> list[Call]:
     found: list[Call] = []
     for one in walk(value):
         if isinstance(one, Call) and one.node is not None:
-            found += [one] if _MOVES.fullmatch(one.name) or _moving_layer(one) is not None else []
+            by_number = not _COLOURS.fullmatch(one.name) and drawn_argument(one) is not None
+            found += [one] if by_number or _MOVES.fullmatch(one.name) or _moving_layer(one) is not None else []
+            sides = one.args[1:] if _chooses_at_random(one) else ()
+            found += [side for side in sides if isinstance(side, Call) and _TURNS.fullmatch(side.name)]
         elif isinstance(one, Choice) and _decides_at_random(one):
-            sides = [side for _, side in one.options if isinstance(side, Call) and _TURNS.fullmatch(side.name)]
-            found += sides
+            found += [side for _, side in one.options if isinstance(side, Call) and _TURNS.fullmatch(side.name)]
     return found
 
 
 def _shared_draws(image: Value, other: Value) -> bool:
     """One random number decides about both."""
     drawn = [
-        {id(choice.by) for choice in walk(value) if isinstance(choice, Choice) and _decides_at_random(choice)}
+        {id(drawn_in(choice.by)) for choice in walk(value) if isinstance(choice, Choice) and _decides_at_random(choice)}
+        | {id(drawn_argument(call)) for call in walk(value) if drawn_argument(call) is not None}
+        | {id(drawn_in(call.args[0])) for call in walk(value) if isinstance(call, Call) and _chooses_at_random(call)}
         for value in (image, other)
     ]
     return bool(drawn[0] & drawn[1])
+
+
+def _chooses_at_random(call: Call) -> bool:
+    """`tf.where(drawn, flipped, image)`."""
+    return call.name == "tensorflow.where" and len(call.args) == 3 and draws(call.args[0])
 
 
 def _decides_at_random(choice: Choice) -> bool:

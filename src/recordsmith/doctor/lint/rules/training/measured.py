@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 
 from recordsmith.doctor.lint.interpreter.values import Call, Group, Literal, Operation, Value
+from recordsmith.doctor.lint.libraries.models import output_units
 from recordsmith.doctor.lint.libraries.ranks import rank_of
 from recordsmith.doctor.lint.program import Program
 from recordsmith.rules import Finding, Severity, rule
@@ -15,7 +16,10 @@ __all__ = ["MEASURED_RULES"]
 
 _COUNTS = re.compile(r"keras\.metrics\.(BinaryAccuracy|Precision|Recall|F1Score|TruePositives|FalsePositives)")
 _NAMES = ("accuracy", "acc", "binary_accuracy")
-_KEEPS_SHAPE = re.compile(r"\.(astype|round|copy|numpy)|numpy\.(round|rint|where|array|asarray|int32|int64)")
+_KEEPS_SHAPE = re.compile(
+    r"\.(astype|round|copy|numpy)|numpy\.(round|rint|where|array|asarray|int32|int64)|tensorflow\.(cast|identity|round)"
+)
+_DIFFERENCE = re.compile(r"(tensorflow|keras\.(ops|backend))\.(math\.)?(subtract|squared_difference|equal)")
 
 
 @rule("P284", "accuracy-of-scores", Severity.WARNING)
@@ -102,35 +106,40 @@ def compared_by_broadcast(program: Program) -> Iterator[Finding]:
     Fix:
         Make them one shape first: `model.predict(x_test)[:, 0]`, or `.ravel()`.
     """
-    units = {id(model.compile.receiver): model.units for model in program.models}
-    for operation in program.operations:
-        if not isinstance(operation, Operation) or len(operation.operands) != 2 or not _is_compared(operation):
-            continue
-        for one, other in (operation.operands, operation.operands[::-1]):
+    for value in (*program.operations, *program.calls):
+        for one, other in _combined(value):
             predicted = _predicted(one)
-            if predicted is None or units.get(id(predicted.receiver)) != 1 or rank_of(other) != 1:
+            if predicted is None or output_units(predicted.receiver, program.calls) != 1 or rank_of(other) != 1:
                 continue
             yield program.finding(
                 compared_by_broadcast,
-                operation.node or predicted.expression,
-                "The predictions have the shape (n, 1) and the labels (n,): numpy compares every prediction with every "
+                value.node or predicted.expression,
+                "The predictions have the shape (n, 1) and the labels (n,): every prediction is combined with every "
                 "label, and the result has n × n values.",
-                advice="Flatten the predictions first: `model.predict(x).ravel()`.",
+                advice="Make them one shape first: `model.predict(x).ravel()`, or `tf.squeeze(model(x), axis=-1)`.",
             )
             break
 
 
-def _is_compared(operation: Operation) -> bool:
-    node = operation.node
-    equal = isinstance(node, ast.Compare) and isinstance(node.ops[0], ast.Eq | ast.NotEq)
-    return equal or operation.operator == "-"
+def _combined(value: Value) -> tuple[tuple[Value, Value], ...]:
+    """The two sides of a difference or a comparison, in both orders."""
+    sides: tuple[Value, ...] = ()
+    if isinstance(value, Operation):
+        node = value.node
+        equal = isinstance(node, ast.Compare) and isinstance(node.ops[0], ast.Eq | ast.NotEq)
+        sides = value.operands if equal or value.operator == "-" else ()
+    elif isinstance(value, Call) and _DIFFERENCE.fullmatch(value.name):
+        sides = value.args
+    return ((sides[0], sides[1]), (sides[1], sides[0])) if len(sides) == 2 else ()
 
 
 def _predicted(value: Value | None) -> Call | None:
-    """The call of `predict` that gave an array, as long as it is still a column."""
+    """The call of `predict`, or of a model, that gave an array, as long as it is still a column."""
     for _ in range(12):
         match value:
             case Call(name=".predict" | ".predict_on_batch"):
+                return value
+            case Call(name="()", receiver=Call(name=name)) if name.startswith("keras."):
                 return value
             case Call(name=name) if _KEEPS_SHAPE.fullmatch(name):
                 value = value.receiver if name.startswith(".") else value.argument(0)

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from recordsmith.doctor.lint.edits import Edit
 from recordsmith.doctor.lint.interpreter.values import Call, Group, Item, Literal, Many, Operation, Slice, Value, walk
-from recordsmith.doctor.lint.libraries.labels import labels_of, plain_labels
+from recordsmith.doctor.lint.libraries.labels import labels_of, plain_labels, targets_of
 from recordsmith.doctor.lint.libraries.models import CompiledModel, layers_of
 from recordsmith.doctor.lint.libraries.rows import rows_of
 from recordsmith.doctor.lint.program import Program
@@ -19,6 +19,7 @@ __all__ = ["OUTPUT_RULES"]
 
 _LOSSES_OF_NUMBERS = ("mse", "mean_squared_error", "mae", "mean_absolute_error", "huber", "MSE", "MAE")
 _ADDS_WORDS = r"(word_?index|word2idx|word2id|vocab)\w*\[[^\]]*\]\s*=(?!=)"  # `word_index["PAD"] = 0`
+_NORMALISES = re.compile(r"keras\.applications\.(\w+\.)?(ResNet|MobileNet|EfficientNet|DenseNet|Inception|Xception)\w*")
 _BEHAVES_DIFFERENTLY = ("keras.layers.Dropout", "keras.layers.BatchNormalization")
 
 
@@ -131,6 +132,17 @@ def _limited_numbers(program: Program) -> Iterator[Finding]:
         loss = model.compile.argument(1, "loss")
         name = loss.value if isinstance(loss, Literal) else loss.name if isinstance(loss, Call) else ""
         of_numbers = name in _LOSSES_OF_NUMBERS or str(name).endswith(("MeanSquaredError", "MeanAbsoluteError"))
+        if of_numbers and model.activation == "softmax" and (model.units or 0) > 1 and model.last is not None:
+            known = [labels for _, labels in targets_of(model) if labels is not None and labels.kind == "numbers"]
+            if known:
+                yield program.finding(
+                    output_against_loss,
+                    model.last.expression,
+                    f"The last layer gives {model.units} probabilities, and each is compared with the class number "
+                    "itself: the model cannot learn which class it is.",
+                    advice='Use loss="sparse_categorical_crossentropy".',
+                    severity=Severity.ERROR,
+                )
         if not of_numbers or model.units != 1 or model.activation not in ("relu", "sigmoid") or model.last is None:
             continue
         targets = [fit.argument(1, "y") for fit in model.fits]
@@ -221,10 +233,11 @@ def trained_in_inference_mode(program: Program) -> Iterator[Finding]:
     """
     reported: set[int] = set()
     for call in program.calls:
-        if call.name != "()" or call.receiver is None or call.argument(None, "training") is not None:
+        mode = call.argument(None, "training")
+        if call.name != "()" or call.receiver is None or not (mode is None or _is_trained_so(program, call, mode)):
             continue
-        layers = layers_of(call.receiver, program.calls) or ()
-        sensitive = next((one for one in layers if one.name in _BEHAVES_DIFFERENTLY), None)
+        layers = layers_of(call.receiver, program.calls) or (call.receiver,)
+        sensitive = next((one for one in layers if isinstance(one, Call) and _behaves_differently(one)), None)
         if id(call.receiver) in reported or not _in_tape(call.expression) or len(call.args) != 1:
             continue
         reported.add(id(call.receiver))
@@ -236,6 +249,18 @@ def trained_in_inference_mode(program: Program) -> Iterator[Finding]:
                 f"The model is trained in inference mode, because `training=True` is missing: `{name}` does not do "
                 "what it does in training.",
             )
+
+
+def _is_trained_so(program: Program, call: Call, mode: Value) -> bool:
+    """It is called with `training=False`, and the gradients of its own weights are taken."""
+    if not isinstance(mode, Literal) or mode.value is not False:
+        return False
+    taken = [one.argument(1, "sources") for one in program.calls if one.name == ".gradient"]
+    return any(isinstance(one, Item) and one.base is call.receiver for one in taken)
+
+
+def _behaves_differently(layer: Call) -> bool:
+    return layer.name in _BEHAVES_DIFFERENTLY or bool(_NORMALISES.fullmatch(layer.name))
 
 
 def _in_tape(node: ast.AST) -> bool:

@@ -2,19 +2,31 @@
 
 from __future__ import annotations
 
+import ast
 import math
 import re
 from collections.abc import Iterable, Iterator
 
 from recordsmith.doctor.lint.interpreter.containers import EMPTY_ARRAYS
 from recordsmith.doctor.lint.interpreter.loops import pipelines_in
-from recordsmith.doctor.lint.interpreter.values import Call, Element, Group, Literal, Operation, Symbol, Value, walk
+from recordsmith.doctor.lint.interpreter.values import (
+    Call,
+    Element,
+    Function,
+    Group,
+    Literal,
+    Operation,
+    Symbol,
+    Value,
+    walk,
+)
 from recordsmith.doctor.lint.libraries.arrays import dtype_named, dtype_of
 from recordsmith.doctor.lint.libraries.image_generators import flow_of
 from recordsmith.doctor.lint.libraries.models import CompiledModel, layers_of
 from recordsmith.doctor.lint.libraries.scaling import scaling_of
 from recordsmith.doctor.lint.program import Program
 from recordsmith.doctor.lint.rules.torch.pixels import scaled_twice_in_torch
+from recordsmith.doctor.lint.rules.torch.unscaled import unscaled_in_torch
 from recordsmith.rules import Finding, Severity, rule
 
 __all__ = ["RANGE_RULES", "first_member", "is_whole_numbers", "model_inputs", "scaled_by"]
@@ -48,6 +60,13 @@ def _is_division(value: Value) -> bool:
 
 
 def _rescales(layer: Value | None) -> bool:
+    if isinstance(layer, Call) and layer.name == "keras.layers.Lambda":
+        function = layer.argument(0, "function")
+        body = getattr(function.definition, "body", None) if isinstance(function, Function) else None
+        match body:
+            case ast.BinOp(left=ast.Name(), op=ast.Div(), right=ast.Constant(value=number)):
+                return number in (255, 255.0)
+        return False
     if not isinstance(layer, Call) or layer.name != "keras.layers.Rescaling":
         return False
     scale = layer.argument(0, "scale")
@@ -116,7 +135,7 @@ def model_inputs(model: CompiledModel) -> Iterator[Value]:
         if isinstance(element, Group) and element.members:
             yield element.members[0]
     for fit in model.fits:
-        given = fit.argument(0, "x")
+        given = fit.argument(0, "x", "generator")
         if given is not None and not pipelines_in(given):
             yield given
 
@@ -130,13 +149,18 @@ def _scaled_before(model: CompiledModel) -> str | None:
         scaled = scaled_by(value)
         if scaled is not None:
             return f"{scaled} in the pipeline"
+    for fit in model.fits:
+        scaling = scaling_of(fit.argument(0, "x", "generator"))
+        shares = scaling is not None and scaling.root == "image" and not scaling.steps and not scaling.offset
+        if shares and scaling is not None and math.isclose(scaling.factor, 1 / 255, rel_tol=0.02):
+            return "a division by 255 in the pipeline"
     return None
 
 
 def _is_raw(model: CompiledModel) -> bool:
     """It is trained on the pixels of image files, or of a well-known set of images, as they are stored."""
     for fit in model.fits:
-        found = scaling_of(fit.argument(0, "x"))
+        found = scaling_of(fit.argument(0, "x", "generator"))
         if found is None or found.steps or found.factor != 1 or found.offset:
             continue
         name = found.root[1] if isinstance(found.root, tuple) else found.root
@@ -219,6 +243,9 @@ def scaled_twice(program: Program) -> Iterator[Finding]:
     for model in program.models:
         layer = next((one for one in model.layers or () if _rescales(one) or _scales_itself(one)), None)
         scaled = None if layer is None else _scaled_before(model)
+        network = next((one for one in model.layers or () if _scales_itself(one)), None)
+        if scaled is None and network is not None and layer is not None and _rescales(layer):
+            layer, scaled = network, "a Rescaling layer"
         if layer is not None and scaled is not None:
             by = "The model" if _rescales(layer) else f"`{layer.name.rpartition('.')[2]}`"
             yield program.finding(
@@ -271,6 +298,7 @@ def unscaled_pixels(program: Program) -> Iterator[Finding]:
                 model.compile.expression,
                 "The model is trained on pixels from 0 to 255: nothing in the pipeline or the model scales them.",
             )
+    yield from unscaled_in_torch(program, unscaled_pixels)
 
 
 def first_member(element: Value) -> Value:

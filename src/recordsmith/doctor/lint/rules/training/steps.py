@@ -8,7 +8,17 @@ from collections.abc import Iterator
 
 from recordsmith.doctor.lint.edits import replace_argument
 from recordsmith.doctor.lint.interpreter.loops import pipelines_in
-from recordsmith.doctor.lint.interpreter.values import Call, Item, Literal, Operation, Table, Unknown, Value, walk
+from recordsmith.doctor.lint.interpreter.values import (
+    Call,
+    Function,
+    Item,
+    Literal,
+    Operation,
+    Table,
+    Unknown,
+    Value,
+    walk,
+)
 from recordsmith.doctor.lint.libraries.tensorflow.pipelines import Pipeline, Stage
 from recordsmith.doctor.lint.program import Program
 from recordsmith.rules import Finding, Severity, rule
@@ -42,10 +52,14 @@ def steps_without_repeat(program: Program) -> Iterator[Finding]:
     """
     for call in program.calls:
         steps, epochs = call.argument(None, "steps_per_epoch"), call.argument(None, "epochs")
-        if call.name != ".fit" or steps is None or (isinstance(steps, Literal) and steps.value is None):
+        if (
+            call.name not in (".fit", ".fit_generator")
+            or steps is None
+            or (isinstance(steps, Literal) and steps.value is None)
+        ):
             continue
         once = epochs is None or (isinstance(epochs, Literal) and epochs.value in (1, None))
-        for pipeline in pipelines_in(call.argument(0, "x")):
+        for pipeline in pipelines_in(call.argument(0, "x", "generator")):
             if once or not _ends(pipeline) or any(_is_even(stage) for stage in pipeline.stages):
                 continue
             if any(isinstance(one, Call) and one.name == "builtins.len" and _is_dataset(one) for one in walk(steps)):
@@ -71,20 +85,33 @@ def _is_even(stage: Stage) -> bool:
 
 def _ends(pipeline: Pipeline) -> bool:
     """It is of a known and finite kind, and nothing in it repeats."""
-    return all(one.source.kind in _FINITE | {"zip", "mixed"} for one in pipeline.origins()) and not any(
+    return all(
+        one.source.kind in _FINITE | {"zip", "mixed"} or _ends_itself(one) for one in pipeline.origins()
+    ) and not any(
         stage.name in ("apply", "from_generator") or (stage.name == "repeat" and stage.constant(0, "count") != 1)
         for stage in pipeline.all_stages()
     )
 
 
+def _ends_itself(pipeline: Pipeline) -> bool:
+    """It comes from a generator of the program that goes over something once, without a `while`."""
+    call = pipeline.source.call
+    given = call.argument(0, "generator") if call is not None and pipeline.source.kind == "generator" else None
+    if not isinstance(given, Function):
+        return False
+    nodes = list(ast.walk(given.definition))
+    endless = any(isinstance(one, ast.While | ast.YieldFrom) for one in nodes)
+    return not endless and any(isinstance(one, ast.For) for one in nodes)
+
+
 def _is_whole_epoch(call: Call, steps: Value) -> bool:
     """The steps are the size of the data by the size of a batch."""
     node = next((one.value for one in call.expression.keywords if one.arg == "steps_per_epoch"), None)
-    if any(isinstance(one, Operation) and one.operator in ("/", "//") for one in walk(steps)):
-        return True
     if any(isinstance(one, Call) and one.name in ("builtins.len", "math.ceil") for one in walk(steps)):
         return True
-    return isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div | ast.FloorDiv)
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div | ast.FloorDiv):
+        return "epoch" not in ast.unparse(node.right).lower()  # else a number of steps is spread over the epochs
+    return any(isinstance(one, Operation) and one.operator in ("/", "//") for one in walk(steps))
 
 
 @rule("P287", "endless-without-steps", Severity.ERROR)

@@ -166,10 +166,11 @@ def labels_beyond_output(program: Program) -> Iterator[Finding]:
 
 def _beyond(model: CompiledModel, labels: Labels | None) -> str | None:
     """What is wrong with the range of labels, by the source alone."""
-    if labels is None or model.units is None:
+    if labels is None or (model.units is None and model.loss != "binary"):
         return None
-    if labels.kind == "one-hot" and labels.depth not in (None, model.units) and model.loss == "categorical":
-        return f"Labels are one-hot with {labels.depth} classes, but the last layer has {model.units} units."
+    units = model.units or 1
+    if labels.kind == "one-hot" and labels.depth not in (None, units) and model.loss == "categorical":
+        return f"Labels are one-hot with {labels.depth} classes, but the last layer has {units} units."
     if labels.kind == "one-hot" and labels.depth is not None and labels.highest is not None:
         beyond = labels.highest >= labels.depth
         return (
@@ -180,8 +181,8 @@ def _beyond(model: CompiledModel, labels: Labels | None) -> str | None:
         )
     if labels.lowest is None or labels.highest is None or model.loss == "categorical":
         return None
-    wanted = max(model.units, 2) - 1
-    if model.loss == "binary" and model.units > 1:
+    wanted = max(units, 2) - 1
+    if model.loss == "binary" and units > 1:
         return None
     if labels.lowest < 0 or labels.highest > wanted:
         takes = "0 or 1" if model.loss == "binary" else f"0 to {wanted}"

@@ -6,12 +6,14 @@ import ast
 from collections.abc import Iterator
 
 from recordsmith.doctor.lint.interpreter.values import Call, walk
+from recordsmith.doctor.lint.libraries.control_flow import enclosing, function_of
 from recordsmith.doctor.lint.program import Program
 from recordsmith.rules import Finding, Severity, rule
 
 __all__ = ["WRITER_RULES"]
 
 _POOLS = {"multiprocessing.Pool", "multiprocessing.pool.Pool", "multiprocessing.pool.ThreadPool", "multiprocess.Pool"}
+_WRITES = (".write", ".add", ".extend", ".write_example")
 _WRITERS = {"tensorflow.io.TFRecordWriter", "recordsmith.RecordWriter", "recordsmith.write"}
 
 
@@ -60,16 +62,19 @@ def writer_not_closed(program: Program) -> Iterator[Finding]:
     Fix:
         `with tf.io.TFRecordWriter(path) as writer:`, which closes it whatever happens.
     """
-    closed = {id(one.receiver) for one in program.calls if one.name in (".close", ".__exit__")}
-    written = {id(one.receiver) for one in program.calls if one.name in (".write", ".add", ".extend", ".write_example")}
+    written = {id(writer) for one in program.calls if one.name in _WRITES for writer in walk(one.receiver, 20)}
     given = {id(value) for one in program.calls for value in (*one.args, *one.keywords.values())}
     seen: set[int] = set()
-    closed_nodes = {id(one.receiver.node) for one in program.calls if one.name == ".close" and one.receiver is not None}
+    closed = {
+        id(one.receiver.node)
+        for one in program.calls
+        if one.name in (".close", ".__exit__") and one.receiver is not None and not _behind_its_loop(one)
+    }
     for call in program.calls:
         node = call.expression if call.name in _WRITERS else None
-        if node is None or id(node) in seen or id(node) in program.managed or id(node) in closed_nodes:
+        if node is None or id(node) in seen or id(node) in program.managed or id(node) in closed:
             continue
-        if id(call) in closed or id(call) not in written or id(call) in given or _leaves(node):
+        if id(call) not in written or id(call) in given or _leaves(program, node):
             continue
         seen.add(id(node))
         yield program.finding(
@@ -79,23 +84,63 @@ def writer_not_closed(program: Program) -> Iterator[Finding]:
         )
 
 
-def _leaves(node: ast.Call) -> bool:
-    """It is returned, entered later, or kept in an attribute or a collection: it may be closed elsewhere."""
+def _leaves(program: Program, node: ast.Call) -> bool:
+    """It may be closed elsewhere: it is returned or entered later, or something of its name is closed."""
     parent = getattr(node, "parent", None)
-    if not isinstance(parent, ast.Assign) or not isinstance(parent.targets[0], ast.Name):
+    target = parent.targets[0] if isinstance(parent, ast.Assign) else None
+    if isinstance(parent, ast.Tuple) and isinstance(getattr(parent, "parent", None), ast.Assign):
+        parent = parent.parent  # type: ignore[attr-defined]
+        names = parent.targets[0].elts if isinstance(parent.targets[0], ast.Tuple) else []
+        target = names[parent.value.elts.index(node)] if len(names) == len(parent.value.elts) else None
+    if isinstance(target, ast.Attribute):
+        return any(_closes(one, target.attr) for one in _nodes(program)) or program.mentions(r"\.__exit__|ExitStack")
+    if isinstance(parent, ast.ListComp | ast.DictComp) or isinstance(target, ast.Subscript):
+        return program.mentions(r"\.(close|__exit__)\b|ExitStack|enter_context|\bclosing\b")
+    if not isinstance(target, ast.Name):
         return True
-    name = parent.targets[0].id
     outer: ast.AST | None = parent
     while outer is not None and not isinstance(outer, ast.FunctionDef | ast.AsyncFunctionDef | ast.Module):
         outer = getattr(outer, "parent", None)
     if outer is None:
         return True
     for one in ast.walk(outer):
-        if isinstance(one, ast.Return | ast.Yield | ast.withitem) and _mentions(one, name):
+        if isinstance(one, ast.Return | ast.Yield | ast.withitem) and _mentions(one, target.id):
             return True
-        if isinstance(one, ast.Attribute) and one.attr == "close" and _mentions(one.value, name):
-            return True
+        if isinstance(one, ast.Attribute) and one.attr == "close" and _mentions(one.value, target.id):
+            return not _only_the_last(node, one)
     return False
+
+
+def _behind_its_loop(closing: Call) -> bool:
+    made = closing.receiver.node if closing.receiver is not None else None
+    return isinstance(made, ast.Call) and closing.node is not None and _only_the_last(made, closing.node)
+
+
+def _nodes(program: Program) -> Iterator[ast.AST]:
+    for source in (program.source, *program.modules):
+        yield from source.nodes
+
+
+def _closes(node: ast.AST, name: str) -> bool:
+    """`x.name.close`, `with x.name`, or the attribute is handed to something else."""
+    match node:
+        case ast.Attribute(value=ast.Attribute(attr=kept), attr="close" | "__exit__"):
+            return kept == name
+        case ast.withitem(context_expr=ast.Attribute(attr=kept)) | ast.Return(value=ast.Attribute(attr=kept)):
+            return kept == name
+        case ast.Call(args=args, keywords=keywords):
+            given = [*args, *(one.value for one in keywords)]
+            return any(isinstance(one, ast.Attribute) and one.attr == name for one in given)
+        case ast.Assign(value=ast.Attribute(attr=kept)):
+            return kept == name
+    return False
+
+
+def _only_the_last(made: ast.Call, closed: ast.AST) -> bool:
+    """It is made anew in each turn of a loop, and closed only behind the loop."""
+    loops = [one for one, _ in enclosing(made) if isinstance(one, ast.For | ast.While)]
+    around = {id(one) for one, _ in enclosing(closed)}
+    return bool(loops) and function_of(made) is function_of(closed) and id(loops[0]) not in around
 
 
 def _mentions(node: ast.AST, name: str) -> bool:

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from recordsmith.doctor.lint.edits import Edit
-from recordsmith.doctor.lint.interpreter.python_types import python_type
+from recordsmith.doctor.lint.interpreter.python_types import member_type, python_type
 from recordsmith.doctor.lint.interpreter.values import Call, Group, Literal, Many, Value
 from recordsmith.doctor.lint.libraries.arrays import shape_of
 from recordsmith.doctor.lint.program import Program
@@ -19,6 +19,8 @@ _LISTS = {
     "tensorflow.train.FloatList": "float",
     "tensorflow.train.Int64List": "int64",
 }
+# What protobuf does not take into a list of each kind.
+_REFUSED = {"bytes": {"int", "float"}, "float": {"str", "bytes"}, "int64": {"float", "str", "bytes"}}
 
 
 def _is_text(value: Value) -> bool:
@@ -59,6 +61,7 @@ def text_in_bytes_list(program: Program) -> Iterator[Finding]:
         members = value.members if isinstance(value, Group) else (value.member,) if isinstance(value, Many) else ()
         members = (value,) if _is_text(value) else members
         text = next((member for member in members if _is_text(member)), None)
+        text = value if text is None and member_type(value) == "str" else text
         if text is None:
             continue
         shown = f" ({text.value!r})" if isinstance(text, Literal) and len(text.value) < 40 else ""
@@ -99,7 +102,7 @@ def value_not_in_a_list(program: Program) -> Iterator[Finding]:
         Put it into a list: `tf.train.BytesList(value=[image.tobytes()])`.
     """
     for call, kind, value in _lists(program):
-        number = isinstance(value, Literal) and isinstance(value.value, int | float)
+        number = python_type(value) in ("int", "float", "bool")
         bare = _is_bytes(value) if kind == "bytes" else number
         if not bare or _chooses(call.expression):
             continue
@@ -157,14 +160,13 @@ def value_of_other_kind(program: Program) -> Iterator[Finding]:
             continue
         members = value.members if isinstance(value, Group) and not _chooses(call.expression) else ()
         for member in members:
-            constant = member.value if isinstance(member, Literal) else None
-            fraction = kind == "int64" and isinstance(constant, float)
-            text = kind != "bytes" and isinstance(constant, str)
-            if fraction or text or (kind == "bytes" and isinstance(constant, int)):
+            given = python_type(member)
+            if given in _REFUSED[kind]:
+                shown = repr(member.value) if isinstance(member, Literal) else f"A value of type {given}"
                 yield program.finding(
                     value_of_other_kind,
                     call.expression,
-                    f"{constant!r} does not belong into a list of kind {kind}: writing stops with a TypeError.",
+                    f"{shown} does not belong into a list of kind {kind}: writing stops with a TypeError.",
                 )
                 break
 

@@ -82,7 +82,22 @@ def test_a_finding_leads_to_the_records_of_its_feature(visiting):
     visitor.page.locator(".in-data", has_text="age in the data").get_by_role("link", name="Records with it").click()
     visitor.count("300 of 300")
     assert visitor.query == {"where": ["`age` is not missing"]}
-    assert visitor.page.locator(".facet:target .name").inner_text() == "age"
+    assert visitor.page.locator(".facet.named .name").inner_text() == "age"
+    visitor.check()
+
+
+def test_the_named_feature_stays_marked_when_more_facts_are_known(visiting):
+    def more_facts(route):
+        status = route.fetch().json()
+        route.fulfill(json={**status, "facts": status["facts"] + 1})
+
+    visitor = visiting()
+    visitor.go("/d/0/program")
+    visitor.page.route("**/status*", more_facts)
+    with visitor.page.expect_response("**/side*"):
+        visitor.page.locator(".in-data", has_text="age in the data").get_by_role("link", name="Records with it").click()
+    visitor.page.wait_for_load_state("networkidle")
+    assert visitor.page.locator(".facet.named .name").inner_text() == "age"
     visitor.check()
 
 

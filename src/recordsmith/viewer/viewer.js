@@ -281,6 +281,11 @@ function showError(error) {
   }
 }
 
+// The feature that the address names. A class, since :target is lost when the side is replaced.
+function markNamed() {
+  if (location.hash) document.getElementById(location.hash.slice(1))?.classList.add("named");
+}
+
 async function refreshSide() {
   const side = $("#side");
   const asked = query();
@@ -293,6 +298,7 @@ async function refreshSide() {
     const top = side.scrollTop;
     side.replaceChildren(...new DOMParser().parseFromString(text, "text/html").body.childNodes);
     side.scrollTop = top;
+    markNamed();
     if (typed) { $("#find-feature").value = typed; findFeature(typed); }
     if (focus) [...side.querySelectorAll(".choice")].find((one) => one.title === focus)?.focus();
   } catch { /* the next poll tries again */ }
@@ -329,6 +335,7 @@ function changed(changes) {
 addEventListener("popstate", () => { if (document.body.dataset.page === "grid") go(location.href, { push: false }); });
 
 function startGrid() {
+  markNamed();
   state.known = false;
   state.busy = true;
   state.facts = Number($("#side").dataset.facts);

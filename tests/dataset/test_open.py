@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import recordsmith as rs
-from recordsmith.records.shards import IncompleteShardsWarning
+from recordsmith.records.shards import IncompleteShardsWarning, RepeatedFileWarning
 from tests.dataset.numbered_rows import SCHEMA, numbers, write
 from tests.made_records import file_bytes
 
@@ -38,7 +38,8 @@ def test_a_glob(folder: Path):
 def test_a_list_keeps_its_order(folder: Path):
     paths = [folder / "pets-validation.tfrecord-00000-of-00001", folder / "pets-train*"]
     assert numbers(rs.open(paths)) == [*range(75, 100), *range(75)]
-    assert numbers(rs.open([folder, folder / "pets-validation*"])) == [*range(100), *range(75, 100)]
+    with pytest.warns(RepeatedFileWarning, match="1 file is given more than once"):
+        assert numbers(rs.open([folder, folder / "pets-validation*"])) == [*range(100), *range(75, 100)]
 
 
 def test_a_split(folder: Path):
@@ -61,6 +62,12 @@ def test_missing_shards_are_warned_of(folder: Path):
         with pytest.warns(IncompleteShardsWarning, match=r"1 of 2 \(number 0\)") as caught:
             assert numbers(rs.open(path)) == list(range(40, 100))
         assert caught[0].filename == __file__, "the warning points at the wrong line"
+
+
+def test_a_file_that_is_given_twice_is_warned_of(folder: Path):
+    with pytest.warns(RepeatedFileWarning, match="3 files are given more than once, such as") as caught:
+        assert len(rs.open([folder, f"{folder}/pets-*"])) == 200
+    assert caught[0].filename == __file__, "the warning points at the wrong line"
 
 
 def test_one_shard_alone_is_no_reason_to_warn(folder: Path):

@@ -16,6 +16,7 @@ from recordsmith.records.shards import (
     parse_shard_name,
     resolve_files,
     warn_if_incomplete,
+    warn_if_repeated,
 )
 from recordsmith.schema import Schema
 from recordsmith.storage.objects import without_secrets
@@ -94,6 +95,7 @@ def find_layout(paths: PathLike | Iterable[PathLike]) -> DatasetLayout:
         splits |= {split: (*splits.get(split, ()), *names) for split, names in layout.splits.items()}
     if isinstance(paths, (str, os.PathLike)) and len(files) > 1:
         warn_if_incomplete(files)
+    warn_if_repeated(files)
     return DatasetLayout(tuple(files), splits)
 
 

@@ -28,6 +28,7 @@ from recordsmith.wording.call_stack import caller_level
 __all__ = [
     "TRAINING",
     "IncompleteShardsWarning",
+    "RepeatedFileWarning",
     "ShardName",
     "files_in",
     "missing_shards",
@@ -36,6 +37,7 @@ __all__ = [
     "resolve_files",
     "split_in_name",
     "warn_if_incomplete",
+    "warn_if_repeated",
 ]
 
 _NUMBERED = re.compile(r"^(?P<stem>.*?)[-_.]?(?P<shard>[0-9]{5,18})-of-(?P<count>[0-9]{5,18})(?P<tail>(\.\w+)*)$")
@@ -61,6 +63,10 @@ _SPLITS = (*TRAINING, "validation", "valid", "val", "test", "testing", "eval", "
 
 class IncompleteShardsWarning(UserWarning):
     """A set of shards `-of-N` lacks some of its files."""
+
+
+class RepeatedFileWarning(UserWarning):
+    """A file is in a list of files, folders and globs more than once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,6 +180,31 @@ def warn_if_incomplete(files: Sequence[str]) -> None:
                 IncompleteShardsWarning,
                 stacklevel=caller_level(),
             )
+
+
+def warn_if_repeated(files: Sequence[str]) -> None:
+    """Warn about a file that would be read more than once.
+
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always")
+    ...     warn_if_repeated(["d/a.tfrecord", "d/b.tfrecord", "./d/a.tfrecord"])
+    >>> print(caught[0].message)
+    1 file is given more than once, such as 'd/a.tfrecord': its records are read as often.
+    """
+    seen: dict[str, int] = {}
+    for file in files:
+        place = file if is_url(file) else os.path.realpath(file)
+        seen[place] = seen.get(place, 0) + 1
+    repeated = [place for place, times in seen.items() if times > 1]
+    if repeated:
+        first = next(file for file in files if repeated[0] in (file, os.path.realpath(file)))
+        many = len(repeated) > 1
+        warnings.warn(
+            f"{len(repeated):,} file{'s are' if many else ' is'} given more than once, such as {public_path(first)!r}: "
+            f"{'their' if many else 'its'} records are read as often.",
+            RepeatedFileWarning,
+            stacklevel=caller_level(),
+        )
 
 
 def missing_shards(count: int, existing: Collection[int], most: int) -> tuple[int, list[int]]:

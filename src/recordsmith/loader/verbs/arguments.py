@@ -56,11 +56,11 @@ def verb(method: MethodT) -> MethodT:
     def explained(*given: Any, **named: Any) -> Any:
         try:
             return method(*given, **named)
-        except TypeError as error:
+        except TypeError:
             try:
                 signature.bind(*given, **named)
-            except TypeError:
-                raise _wrong_arguments(method.__name__, signature, given[1:], named, error) from None
+            except TypeError as wrong:
+                raise _wrong_arguments(method.__name__, signature, given[1:], named, wrong) from None
             raise
 
     return cast("MethodT", explained)

@@ -46,6 +46,7 @@ _LOG = logging.getLogger("recordsmith")
 Result = TypeVar("Result")
 
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.1, 10.0
+_UNSEEN_TRIES = 10.0  # seconds in which obstore tries again by itself, without a word
 _PARTS_AT_ONCE = 4
 _SAME_AGAIN = 6  # attempts at a conditional write that fails although its condition holds
 
@@ -224,7 +225,7 @@ class ObstoreFolder(ObjectFolder):
             },
             "retry_config": {
                 "max_retries": 10,
-                "retry_timeout": timedelta(seconds=limit),
+                "retry_timeout": timedelta(seconds=min(_UNSEEN_TRIES, limit)),
                 "backoff": {
                     "init_backoff": timedelta(seconds=_FIRST_PAUSE),
                     "max_backoff": timedelta(seconds=_LONGEST_PAUSE),
@@ -271,7 +272,8 @@ class ObstoreFolder(ObjectFolder):
                     tried = f"given up after {spent:.0f} s, the limit is {limit:g} s"
                     raise failed(found, self.shown(key), tried=tried) from None
                 found = reason(error, self._settings.secrets())
-                _LOG.info("%s: %s; trying again in %.1f s", self.shown(key), found, pause)
+                level = logging.WARNING if attempts == 1 else logging.INFO  # one line says why it takes so long
+                _LOG.log(level, "%s: %s; trying again for up to %.0f s", self.shown(key), found, limit - spent)
                 time.sleep(pause)
 
     def _condition_failed(self, key: str) -> ConditionFailedError:

@@ -14,18 +14,25 @@ _LONGEST_REASON = 200
 _STATUS = re.compile(r"non-2xx status code: (\d{3} [A-Za-z ]+)")
 _CODE = re.compile(r"<Code>(\w+)</Code>")
 _PASSING = re.compile(r"status code: (5\d\d|408|409|429)")
+_UNKNOWN_HOST = '"dns error"'
+_CAUSE = re.compile(r'\b(?:error|message): "([^"\n]{1,200})"')  # what the operating system said, in obstore's details
 
 
 def reason(error: BaseException, secrets: Iterable[str] = ()) -> str:
-    """Return what a store said, in few words and without anything secret.
+    r"""Return what a store said, in few words and without anything secret.
 
     >>> reason(OSError("Error performing GET http://h/a - Server returned non-2xx status code: 503 Slow Down: <Code>X"))
     '503 Slow Down'
+    >>> reason(OSError('Error performing GET - HTTP error\n\nDebug source: Os { message: "Connection refused" }'))
+    'HTTP error: Connection refused'
     """
-    text = str(error).partition("\n\nDebug source")[0]
+    text, _, details = str(error).partition("\n\nDebug source")
     status, code = _STATUS.search(text), _CODE.search(text)
     if status is not None:
         return status[1].strip() + (f" ({code[1]})" if code is not None else "")
+    cause = _CAUSE.findall(details)
+    if cause:
+        text = f"{text}: {cause[-1]}"
     for secret in secrets:
         if len(secret) > 3:
             text = text.replace(secret, "...")
@@ -35,11 +42,17 @@ def reason(error: BaseException, secrets: Iterable[str] = ()) -> str:
 
 
 def is_passing(error: BaseException) -> bool:
-    """Say whether the same request may succeed a moment later: the server or the network failed, not the request.
+    r"""Say whether the same request may succeed a moment later: the server or the network failed, not the request.
+
+    obstore has tried again for some seconds before. A host that nobody knows then is a wrong address, or no network.
 
     >>> is_passing(OSError("non-2xx status code: 400 Bad Request")), is_passing(OSError("connection reset"))
     (False, True)
+    >>> is_passing(OSError('HTTP error\n\nDebug source: ConnectError("dns error")'))
+    False
     """
+    if _UNKNOWN_HOST in str(error):
+        return False
     return _STATUS.search(str(error)) is None or _PASSING.search(str(error)) is not None
 
 

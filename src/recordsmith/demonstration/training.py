@@ -46,7 +46,8 @@ def _chain(folder: str, split: str) -> Any:
 
 
 def _with_keras(training: Loader[Any], test: Loader[Any], classes: int) -> float:
-    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")  # TensorFlow greets with a page about processors
+    for setting, value in (("TF_CPP_MIN_LOG_LEVEL", "3"), ("TF_ENABLE_ONEDNN_OPTS", "0")):
+        os.environ.setdefault(setting, value)  # TensorFlow greets with a page about processors
     keras: Any = importlib.import_module("keras")
     keras.utils.set_random_seed(0)
     model = keras.Sequential(

@@ -269,7 +269,9 @@ class ObstoreFolder(ObjectFolder):
                 is_refused = isinstance(error, (errors.NotSupportedError, errors.InvalidPathError))
                 if is_refused or not is_passing(error) or spent + pause > limit:
                     found = reason(error, self._settings.secrets())
-                    tried = f"given up after {spent:.0f} s, the limit is {limit:g} s"
+                    tried = f"given up after {spent:.0f} s" + (
+                        f", the limit is {limit:g} s" if is_passing(error) else ""
+                    )
                     raise failed(found, self.shown(key), tried=tried) from None
                 found = reason(error, self._settings.secrets())
                 level = logging.WARNING if attempts == 1 else logging.INFO  # one line says why it takes so long

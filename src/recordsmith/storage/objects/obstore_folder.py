@@ -266,14 +266,12 @@ class ObstoreFolder(ObjectFolder):
                     raise missing(error, self.shown(key)) from None
                 spent = time.monotonic() - begun
                 pause = min(_LONGEST_PAUSE, _FIRST_PAUSE * 2**attempts) * random.uniform(0.5, 1)  # noqa: S311 - a pause
-                is_refused = isinstance(error, (errors.NotSupportedError, errors.InvalidPathError))
-                if is_refused or not is_passing(error) or spent + pause > limit:
-                    found = reason(error, self._settings.secrets())
-                    tried = f"given up after {spent:.0f} s" + (
-                        f", the limit is {limit:g} s" if is_passing(error) else ""
-                    )
-                    raise failed(found, self.shown(key), tried=tried) from None
                 found = reason(error, self._settings.secrets())
+                if isinstance(error, (errors.NotSupportedError, errors.InvalidPathError)) or not is_passing(error):
+                    raise failed(found, self.shown(key), tried=f"given up after {spent:.0f} s") from None
+                if spent + pause > limit:
+                    tried = f"given up after {spent:.0f} s, the limit is {limit:g} s"
+                    raise failed(found, self.shown(key), tried=tried) from None
                 level = logging.WARNING if attempts == 1 else logging.INFO  # one line says why it takes so long
                 _LOG.log(level, "%s: %s; trying again for up to %.0f s", self.shown(key), found, limit - spent)
                 time.sleep(pause)

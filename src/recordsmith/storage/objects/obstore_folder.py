@@ -47,6 +47,7 @@ Result = TypeVar("Result")
 
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.1, 10.0
 _UNSEEN_TRIES = 10.0  # seconds in which obstore tries again by itself, without a word
+_QUIET_SECONDS = 5.0
 _PARTS_AT_ONCE = 4
 _SAME_AGAIN = 6  # attempts at a conditional write that fails although its condition holds
 
@@ -71,6 +72,7 @@ class ObstoreFolder(ObjectFolder):
     def __init__(self, url: str) -> None:
         super().__init__(url)
         self.has_conditional_put = scheme_of(url) not in ("http", "https")
+        self._warned = -60.0  # when a user was last told that a request is tried again
         self._opened: tuple[int, Any] | None = None  # the process, and its store
 
     # --- reading ---
@@ -272,9 +274,18 @@ class ObstoreFolder(ObjectFolder):
                 if spent + pause > limit:
                     tried = f"given up after {spent:.0f} s, the limit is {limit:g} s"
                     raise failed(found, self.shown(key), tried=tried) from None
-                level = logging.WARNING if attempts == 1 else logging.INFO  # one line says why it takes so long
-                _LOG.log(level, "%s: %s; trying again for up to %.0f s", self.shown(key), found, limit - spent)
+                _LOG.log(
+                    self._level(spent), "%s: %s; trying again for up to %.0f s", self.shown(key), found, limit - spent
+                )
                 time.sleep(pause)
+
+    def _level(self, spent: float) -> int:
+        """Return how loudly to say that a request is tried again: once a minute, so that a user knows what takes long."""
+        now = time.monotonic()
+        if spent < _QUIET_SECONDS or now - self._warned < 60:
+            return logging.INFO
+        self._warned = now
+        return logging.WARNING
 
     def _condition_failed(self, key: str) -> ConditionFailedError:
         return ConditionFailedError(

@@ -30,6 +30,7 @@ from recordsmith.viewer.security import Gate, new_token
 from recordsmith.viewer.viewed import ViewedDataset
 from recordsmith.wording.markup import Markup, joined
 from recordsmith.wording.visible_text import printable
+from recordsmith.workers.background import start_in_background
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
@@ -130,16 +131,18 @@ class Server:
     def start(self) -> None:
         """Serve in the background, until `stop`."""
         self.begin()
-        self._thread = threading.Thread(target=self._run_quietly, name="recordsmith-view-server", daemon=True)
-        self._thread.start()
+        self._thread = start_in_background(self._run_quietly, name="recordsmith-view-server", stop=self._end)
         while not self._server.started and self._thread.is_alive():
             threading.Event().wait(0.01)
 
     def stop(self) -> None:
         """End a server that runs in the background."""
-        self._server.should_exit = True
+        self._end()
         self._thread.join(5)
         self.close()
+
+    def _end(self) -> None:
+        self._server.should_exit = True
 
     def begin(self) -> None:
         """Begin to collect facts."""

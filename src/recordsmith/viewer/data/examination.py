@@ -21,6 +21,7 @@ from recordsmith.rules import Finding, Location
 from recordsmith.storage.ranged.opening import file_size, is_ranged
 from recordsmith.viewer.data.finding_records import RecordFinder, finder_of, predicate_of
 from recordsmith.viewer.data.opened import OpenedDataset, ShownRecord
+from recordsmith.workers.background import start_in_background
 
 __all__ = ["Examination"]
 
@@ -72,7 +73,7 @@ class Examination:
             if self._started:
                 return
             self._started = True
-        threading.Thread(target=self._run, name="recordsmith-view-facts", daemon=True).start()
+        start_in_background(self._run, name="recordsmith-view-facts", stop=self.stop)
 
     def ask(self) -> None:
         """Check the whole dataset, also if it is large or remote."""
@@ -80,7 +81,7 @@ class Examination:
             if self.asked:
                 return
             self.asked = True
-        threading.Thread(target=self._check, name="recordsmith-view-check", daemon=True).start()
+        start_in_background(self._check, name="recordsmith-view-check", stop=self.stop)
 
     def stop(self) -> None:
         """End the work in the background."""

@@ -36,6 +36,7 @@ from recordsmith.schema import Feature, Image, Schema, Steps, Text
 from recordsmith.storage.ranged.opening import is_ranged
 from recordsmith.viewer.data.finding_records import RecordFinder
 from recordsmith.viewer.data.opened import OpenedDataset
+from recordsmith.workers.background import start_in_background
 
 __all__ = ["Likeness"]
 
@@ -87,7 +88,7 @@ class Likeness:
             if self.started or not (asked or self._takes_little()):
                 return self.started
             self.started = True
-        threading.Thread(target=self._run, name="recordsmith-view-likeness", daemon=True).start()
+        start_in_background(self._run, name="recordsmith-view-likeness", stop=self.stop)
         return True
 
     def stop(self) -> None:

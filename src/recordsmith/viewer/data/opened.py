@@ -33,6 +33,7 @@ from recordsmith.storage.ranged.opening import file_size, is_ranged
 from recordsmith.text import Vocabulary
 from recordsmith.viewer.data.class_colours import ClassColours
 from recordsmith.viewer.data.damage import Break, RecoveredFile
+from recordsmith.workers.background import start_in_background
 
 __all__ = ["LARGEST_RECORD", "OpenedDataset", "ShownRecord"]
 
@@ -112,8 +113,7 @@ class OpenedDataset:
         self._row_bytes = 0
         self._first_indexed = threading.Event()
         self._waited = False
-        self._indexing = threading.Thread(target=self._index, name="recordsmith-view-index", daemon=True)
-        self._indexing.start()
+        self._indexing = start_in_background(self._index, name="recordsmith-view-index", stop=self.close)
 
     def close(self) -> None:
         """Stop the work in the background."""

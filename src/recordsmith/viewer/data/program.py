@@ -12,6 +12,7 @@ from recordsmith.doctor.lint.lint import lint
 from recordsmith.errors import RecordsmithError, reason_of
 from recordsmith.report import Report
 from recordsmith.viewer.data.examination import Examination
+from recordsmith.workers.background import start_in_background
 
 __all__ = ["ProgramReport"]
 
@@ -49,7 +50,7 @@ class ProgramReport:
             if self.busy:
                 return
             self.busy = True
-        threading.Thread(target=self._run, name="recordsmith-view-program", daemon=True).start()
+        start_in_background(self._run, name="recordsmith-view-program", stop=self.stop)
 
     def stop(self) -> None:
         """End the work in the background."""

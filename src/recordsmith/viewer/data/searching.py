@@ -30,6 +30,7 @@ from recordsmith.viewer.data.finding_records import RecordFinder
 from recordsmith.viewer.data.opened import OpenedDataset
 from recordsmith.viewer.data.selected_values import SelectedValues, selected_values
 from recordsmith.viewer.data.state import ViewState
+from recordsmith.workers.background import start_in_background
 
 __all__ = ["Search", "TextSearch"]
 
@@ -87,7 +88,7 @@ class Search:
             self.done = True
             self.first_hits.set()
             return
-        threading.Thread(target=self._run, name="recordsmith-view-search", daemon=True).start()
+        start_in_background(self._run, name="recordsmith-view-search", stop=self.stop)
 
     @property
     def count(self) -> int:

@@ -18,6 +18,7 @@ from recordsmith.viewer.pages.frame import Viewed, whole_page
 from recordsmith.viewer.pages.values import address
 from recordsmith.wording.markup import Child, Markup, element, with_code
 from recordsmith.wording.visible_text import clipped
+from recordsmith.workers.background import start_in_background
 
 __all__ = ["Comparisons"]
 
@@ -37,7 +38,11 @@ class _Running:
         self.phase = "starting"
         self.stopped = False
         self._sides = sides
-        threading.Thread(target=self._run, name="recordsmith-view-compare", daemon=True).start()
+        start_in_background(self._run, name="recordsmith-view-compare", stop=self.stop)
+
+    def stop(self) -> None:
+        """End the work in the background."""
+        self.stopped = True
 
     def _run(self) -> None:
         (first, first_split), (second, second_split) = self._sides
@@ -72,7 +77,7 @@ class Comparisons:
     def close(self) -> None:
         """Stop all of them."""
         for one in self._kept.values():
-            one.stopped = True
+            one.stop()
 
     def page(self, first: str, second: str) -> str:
         """Return the page for two sides, such as "0" and "1:train"."""
@@ -142,7 +147,7 @@ class Comparisons:
             if key not in self._kept:
                 self._kept[key] = _Running(sides)
                 if len(self._kept) > _MOST_KEPT:
-                    self._kept.popitem(last=False)[1].stopped = True
+                    self._kept.popitem(last=False)[1].stop()
             self._kept.move_to_end(key)
             return self._kept[key]
 

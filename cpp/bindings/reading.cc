@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <stdexcept>
+#include <thread>
 #include <utility>
 
 #include "bindings/parts.h"
@@ -150,7 +151,9 @@ Census census_of(const nb::list& paths, const std::vector<std::string>& compress
                  std::uint64_t bytes_per_file, bool verify, bool stop_at_damage) {
   Census census;
   const std::vector<InputFile> inputs = inputs_of(paths, compressions);
-  run([&] { return take_census(inputs, {records_per_file, bytes_per_file, verify, stop_at_damage}, &census); });
+  const CensusLimits limits{records_per_file, bytes_per_file, verify, stop_at_damage,
+                            std::thread::hardware_concurrency()};
+  run([&] { return take_census(inputs, limits, &census); });
   return census;
 }
 

@@ -31,6 +31,7 @@ struct CensusLimits {
   std::uint64_t bytes_per_file = kUnknown;
   bool verify = true;
   bool stop_at_damage = false;  // then the census of the records before it is no failure, if there are any
+  unsigned threads = 1;         // at most; each looks at whole files, and the result does not depend on them
 };
 
 struct Census {
@@ -43,13 +44,19 @@ struct Census {
 class CensusTaker {
  public:
   Status add(const std::uint8_t* payload, std::size_t size);
+  // Adds the census of what comes after.
+  void add(const Census& later);
   Census& census() { return census_; }
 
  private:
-  FeatureFacts& facts(std::string_view key, bool in_steps);
+  // Of the feature that is `place`-th in its record, where most records have the same.
+  FeatureFacts& facts(std::string_view key, bool in_steps, std::size_t place);
   static void count(const WireFeature& feature, FeatureFacts* facts);
 
   Census census_;
+  WireFeatures features_;  // of the current record; kept, because those of the next one are probably the same
+  WireFeatureLists lists_;
+  std::array<std::vector<std::size_t>, 2> usual_;  // which feature is at each place
   std::array<std::map<std::string, std::size_t, std::less<>>, 2> positions_;
 };
 

@@ -41,13 +41,10 @@ Bytes with_span(Bytes at, Bytes end, Use use) {
   return at + size;
 }
 
-bool varints_are_sound(Span packed, std::uint64_t* count) {
-  for (Bytes at = packed.begin; at < packed.end; ++*count) {
-    std::uint64_t ignored;
-    at = wire::read_varint(at, packed.end, &ignored);
-    if (at == nullptr) return false;
-  }
-  return true;
+bool count_packed(Span packed, std::uint64_t* count) {
+  const std::size_t found = wire::count_sound_varints(packed.begin, packed.end);
+  if (found != wire::kNotVarints) *count += found;
+  return found != wire::kNotVarints;
 }
 
 Status malformed(std::string detail, std::string_view feature = {}) {
@@ -147,7 +144,7 @@ bool WireFeature::add_list(Kind kind, Span body, int depth) {
     if (tag == tag_of(1, kDelimited)) {
       return with_span(at, body.end, [&](Span value) {
         const auto size = static_cast<std::size_t>(value.end - value.begin);
-        if (kind == Kind::kInt64) return varints_are_sound(value, &count_);
+        if (kind == Kind::kInt64) return count_packed(value, &count_);
         if (kind == Kind::kFloat) {
           count_ += size / 4;
           return size % 4 == 0;

@@ -17,6 +17,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
@@ -101,13 +102,18 @@ class WireMap {
   const std::vector<Entry>& entries() const { return entries_; }
   const Value* find(std::string_view key) const;
   void insert(std::string_view key, Value value);  // replaces
+  // Removes all entries, for the next record. While its keys are those of this one, in the same order, none of them can
+  // be a repetition, and none is searched for.
+  void restart();
 
  private:
   // Most records have a few features and are searched in order; many get an index, so that a hostile record cannot
   // make the search quadratic.
   static constexpr std::size_t kIndexedFrom = 24;
   std::vector<Entry> entries_;
-  std::unordered_map<std::string_view, std::size_t> positions_;
+  mutable std::unordered_map<std::string_view, std::size_t> positions_;  // of the first so many entries
+  std::vector<std::string> usual_keys_;
+  std::size_t as_usual_ = 0;  // how many of the first entries have them
 };
 
 using WireFeatures = WireMap<WireFeature>;
@@ -145,6 +151,7 @@ void WireFeature::each_bytes(Visit visit) const {
 template <typename Value>
 const Value* WireMap<Value>::find(std::string_view key) const {
   if (entries_.size() >= kIndexedFrom) {
+    for (std::size_t i = positions_.size(); i < entries_.size(); ++i) positions_.emplace(entries_[i].key, i);
     const auto position = positions_.find(key);
     return position == positions_.end() ? nullptr : &entries_[position->second].value;
   }
@@ -156,16 +163,24 @@ const Value* WireMap<Value>::find(std::string_view key) const {
 
 template <typename Value>
 void WireMap<Value>::insert(std::string_view key, Value value) {
-  if (const Value* existing = find(key)) {
+  if (as_usual_ == entries_.size() && as_usual_ < usual_keys_.size() && usual_keys_[as_usual_] == key) {
+    ++as_usual_;
+  } else if (const Value* existing = find(key)) {
     *const_cast<Value*>(existing) = std::move(value);
     return;
   }
   entries_.push_back({key, std::move(value)});
-  if (entries_.size() == kIndexedFrom) {
-    for (std::size_t i = 0; i < entries_.size(); ++i) positions_.emplace(entries_[i].key, i);
-  } else if (entries_.size() > kIndexedFrom) {
-    positions_.emplace(key, entries_.size() - 1);
+}
+
+template <typename Value>
+void WireMap<Value>::restart() {
+  if (as_usual_ < entries_.size()) {
+    usual_keys_.resize(as_usual_);
+    for (std::size_t i = as_usual_; i < entries_.size(); ++i) usual_keys_.emplace_back(entries_[i].key);
   }
+  entries_.clear();
+  positions_.clear();
+  as_usual_ = 0;
 }
 
 }  // namespace recordsmith

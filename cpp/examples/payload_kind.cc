@@ -65,6 +65,13 @@ bool is_example(Span body) {
                      [](std::uint32_t tag, Span map) { return tag == tag_of(1, kDelimited) && is_features(map); });
 }
 
+// Examples, and an Example with their context.
+bool is_example_list(Span body) {
+  return walk_fields(body, [](std::uint32_t tag, Span example) {
+    return (tag == tag_of(1, kDelimited) || tag == tag_of(2, kDelimited)) && is_example(example);
+  });
+}
+
 }  // namespace
 
 const char* payload_kind_name(PayloadKind kind) {
@@ -95,7 +102,6 @@ PayloadKind payload_kind(const std::uint8_t* data, std::size_t size) {
   bool all_features = true;
   bool lists = false;  // field 2 exists, and is always a map of feature lists
   bool all_lists = true;
-  bool all_examples = true;  // fields 1 and 2 are Examples: a list with context
   bool other_fields = false;
   bool starts_with_time = false;
   bool is_event = false;
@@ -108,11 +114,9 @@ PayloadKind payload_kind(const std::uint8_t* data, std::size_t size) {
       const bool fits = is_features(value);
       features |= value.begin != value.end && fits;
       all_features &= fits;
-      all_examples &= is_example(value);
     } else if (tag == tag_of(2, kDelimited)) {
       lists = true;
       all_lists &= is_map(value, is_feature_list);
-      all_examples &= is_example(value);
     } else {
       other_fields = true;
     }
@@ -123,7 +127,7 @@ PayloadKind payload_kind(const std::uint8_t* data, std::size_t size) {
     if (is_event) return PayloadKind::kEvent;
     if (!lists && all_features && (features || !other_fields)) return PayloadKind::kExample;
     if (lists && all_lists && all_features) return PayloadKind::kSequenceExample;
-    if (all_examples && !other_fields) return PayloadKind::kExampleList;
+    if (is_example_list(body)) return PayloadKind::kExampleList;
   }
   if (is_readable(body)) return PayloadKind::kText;
   return PayloadKind::kOther;

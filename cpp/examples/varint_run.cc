@@ -50,6 +50,13 @@ Progress decode_singly(Progress from, Bytes stop, Bytes end, std::int64_t* out, 
   return from;
 }
 
+// Whether a value may have more than eight bytes, where `continues` has a bit for each byte that ends none.
+bool has_long_run(std::uint64_t continues) {
+  std::uint64_t runs = continues & (continues >> 1);
+  runs &= runs >> 2;
+  return (runs & (runs >> 4)) != 0;
+}
+
 #if defined(__x86_64__)
 
 // Of 64 bytes, the first bytes of eight values are brought into words of eight bytes by one permutation. Then each word
@@ -70,10 +77,7 @@ __attribute__((target("avx512f,avx512bw,avx512vbmi,avx512vbmi2,bmi,lzcnt,popcnt"
     const __m512i bytes = _mm512_maskz_loadu_epi8(present, at);
     const std::uint64_t continues = _mm512_movepi8_mask(bytes);
     const std::uint64_t ends = ~continues & present;
-    std::uint64_t long_runs = continues & (continues >> 1);
-    long_runs &= long_runs >> 2;
-    long_runs &= long_runs >> 4;
-    if (ends == 0 || long_runs != 0) {  // a value of more than eight bytes, or none at all
+    if (ends == 0 || has_long_run(continues)) {  // a value of more than eight bytes, or none at all
       const Progress next = decode_singly({at, count}, at + std::min<std::size_t>(left, 64), end, out, room);
       if (next.at == nullptr) return kNotVarints;
       at = next.at;
@@ -122,6 +126,24 @@ std::size_t count_varints(Bytes at, Bytes end) {
   std::size_t count = 0;
   for (; end - at >= 64; at += 64) count += static_cast<std::size_t>(std::popcount(end_mask(at)));
   for (; at < end; ++at) count += *at < 0x80;
+  return count;
+}
+
+std::size_t count_sound_varints(Bytes at, Bytes end) {
+  std::size_t count = 0;
+  while (at < end) {
+    const Bytes stop = end - at >= 64 ? at + 64 : end;
+    const std::uint64_t ends = end - at >= 64 ? end_mask(at) : 0;
+    if (ends != 0 && !has_long_run(~ends)) {
+      count += static_cast<std::size_t>(std::popcount(ends));
+      at = stop - std::countl_zero(ends);
+      continue;
+    }
+    for (std::uint64_t ignored; at < stop; ++count) {
+      at = read_varint(at, end, &ignored);
+      if (at == nullptr) return kNotVarints;
+    }
+  }
   return count;
 }
 

@@ -20,6 +20,9 @@ inline constexpr std::size_t kNotVarints = ~std::size_t{0};
 // How many values the bytes hold. Does not check that they are well formed.
 std::size_t count_varints(Bytes at, Bytes end);
 
+// The same, or kNotVarints if they are not.
+std::size_t count_sound_varints(Bytes at, Bytes end);
+
 // Decodes all varints of [at, end) to `out`, which has room for that many, and returns their number. Writes nothing
 // beyond the room.
 std::size_t decode_varints(Bytes at, Bytes end, std::int64_t* out, std::size_t room);

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import itertools
 from pathlib import Path
 from typing import Any
 
@@ -148,6 +149,28 @@ def test_a_census_says_whether_it_is_complete(tmp_path: Path, monkeypatch: pytes
     part = sample_census([path])
     assert 0 < part.records < 10_000
     assert not part.complete
+
+
+def test_a_census_does_not_depend_on_how_records_are_divided(tmp_path: Path):
+    random = np.random.default_rng(0)
+    names = [f"f{number}" for number in range(40)]
+    values: list[Any] = [1, [1, 2], 0.5, "text", b"\xff", np.empty(0, np.float32)]
+    rows = [
+        {str(name): values[random.integers(len(values))] for name in random.permutation(names)[: random.integers(40)]}
+        for _ in range(200)
+    ]
+    whole = take_census([str(write(tmp_path / "whole.tfrecord", *rows))])
+    cuts = [0, 1, 5, 5, 90, 200]
+    parts = [write(tmp_path / f"{n}.tfrecord", *rows[a:b]) for n, (a, b) in enumerate(itertools.pairwise(cuts))]
+    assert take_census([str(part) for part in parts]) == whole
+
+
+def test_files_after_a_damaged_one_are_not_counted(tmp_path: Path):
+    files = [write(tmp_path / f"{n}.tfrecord", *[{f"f{n}": 1}] * 10) for n in range(4)]
+    files[1].write_bytes(files[1].read_bytes()[:-3])
+    census = take_census([str(file) for file in files], stop_at_damage=True)
+    assert (census.records, census.complete) == (19, False)
+    assert [feature.key for feature in census.features] == ["f0", "f1"]
 
 
 def test_a_census_of_many_files_samples_them(tmp_path: Path):

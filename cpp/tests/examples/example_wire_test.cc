@@ -96,6 +96,29 @@ TEST(what_protobuf_refuses_is_refused) {
   CHECK_OK(Parsed("").status);
 }
 
+TEST(features_that_are_used_again_are_those_of_new_ones) {
+  // Keys in the usual order, in another one, fewer, more than are searched one by one, and again.
+  std::vector<std::vector<std::string>> records = {
+      {"a", "b", "c"}, {"a", "b", "c"}, {"a", "b", "a", "c"}, {"b", "a"}, {"a"}, {}, {"a", "a"}, {"c", "b", "a"}};
+  std::vector<std::string> many;
+  for (int i = 0; i < 60; ++i) many.push_back(std::to_string(i % 50));
+  records.insert(records.begin() + 2, {many, many});
+  records.push_back(many);
+  WireFeatures again;
+  for (const std::vector<std::string>& keys : records) {
+    std::string entries;
+    for (std::size_t i = 0; i < keys.size(); ++i) entries += entry(keys[i], int64_list({static_cast<std::int64_t>(i)}));
+    const Parsed expected(example({entries}));
+    again.restart();
+    CHECK_OK(parse_example(bytes_of(expected.payload), expected.payload.size(), &again));
+    CHECK_EQUAL(again.entries().size(), expected.features.entries().size());
+    for (std::size_t i = 0; i < again.entries().size(); ++i) {
+      CHECK(again.entries()[i].key == expected.features.entries()[i].key);
+      CHECK(int64s_of(&again.entries()[i].value) == int64s_of(&expected.features.entries()[i].value));
+    }
+  }
+}
+
 TEST(a_sequence_example_has_a_context_and_lists_of_steps) {
   const std::string steps = message(1, int64_list({1, 2})) + message(1, "") + message(1, float_list({3.0f}));
   const std::string payload = example({entry("id", int64_list({7}))}) + message(2, entry("steps", steps));

@@ -59,6 +59,7 @@ TEST(runs_of_varints_agree_with_one_at_a_time) {
     content.shrink_to_fit();
     const wire::Bytes end = content.data() + content.size();
     CHECK_EQUAL(wire::count_varints(content.data(), end), count);
+    CHECK_EQUAL(wire::count_sound_varints(content.data(), end), count);
     for (const auto decode : {&wire::decode_varints, &wire::decode_varints_portable}) {
       std::vector<std::int64_t> decoded(count + 1, -1);
       CHECK_EQUAL(decode(content.data(), end, decoded.data(), count), count);
@@ -69,9 +70,21 @@ TEST(runs_of_varints_agree_with_one_at_a_time) {
       if (!content.empty() && content.back() != 0) {
         content.back() |= 0x80;
         CHECK_EQUAL(decode(content.data(), end, decoded.data(), count), wire::kNotVarints);
+        CHECK_EQUAL(wire::count_sound_varints(content.data(), end), wire::kNotVarints);
         content.back() &= 0x7f;
       }
     }
+  }
+}
+
+TEST(a_varint_that_is_too_long_is_found_anywhere_in_a_run) {
+  for (std::size_t before = 0; before < 200; ++before) {
+    Content content(before, 1);
+    content.insert(content.end(), 9, 0x80);
+    content.insert(content.end(), 100, 1);
+    CHECK_EQUAL(wire::count_sound_varints(content.data(), content.data() + content.size()), before + 100);
+    content.insert(content.begin() + static_cast<std::ptrdiff_t>(before), 0x80);
+    CHECK_EQUAL(wire::count_sound_varints(content.data(), content.data() + content.size()), wire::kNotVarints);
   }
 }
 

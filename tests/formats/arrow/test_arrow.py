@@ -183,6 +183,13 @@ def test_what_is_wrong_with_a_table_is_said(table, message, tmp_path):
     assert not (tmp_path / "out" / "recordsmith.json").exists()
 
 
+def test_periods_and_intervals_of_pandas_are_text(tmp_path):
+    frame = pd.DataFrame({"month": pd.period_range("2020-01", periods=2, freq="M"), "range": pd.interval_range(0, 2)})
+    frame.loc[1, "month"] = pd.NaT
+    rows = stored_rows(rs.sources.arrow(frame)).rows
+    assert rows == [{"month": "2020-01", "range": "(0, 1]"}, {"month": None, "range": "(1, 2]"}]
+
+
 def test_a_mapping_of_tables_has_splits(tmp_path):
     table = pl.DataFrame(COLUMNS)
     made = rs.make({"test": table[40:], "train": table[:40]}, tmp_path / "made", label="species", shuffle=False)

@@ -212,7 +212,11 @@ def _arrow_of_pandas(frame: Any) -> Any:
     columns = []
     for place, name in enumerate(names):
         try:
-            columns.append(arrow.Array.from_pandas(frame.iloc[:, place]))
+            array = arrow.Array.from_pandas(frame.iloc[:, place])
+            if isinstance(array, arrow.ExtensionArray) and array.type.extension_name.startswith("pandas."):
+                # periods and intervals, of which Arrow keeps numbers that only pandas can read
+                array = arrow.Array.from_pandas(frame.iloc[:, place].astype("string"))
+            columns.append(array)
         except (arrow.ArrowException, TypeError, ValueError, OverflowError) as error:
             kinds = sorted({type(value).__name__ for value in frame.iloc[:, place].dropna().head(10_000)})
             raise RecordsmithError(

@@ -330,7 +330,6 @@ def _shape(facts: ColumnFacts) -> tuple[int | None, ...]:
 
 
 def _numbers(kind: Any, facts: ColumnFacts, options: TableOptions) -> Feature:
-    types = import_extra("pyarrow", "arrow", purpose="Reading tables").types
     shape = _shape(facts)
     if is_wide(kind):
         dtype = np.dtype(

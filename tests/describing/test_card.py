@@ -130,7 +130,8 @@ def test_croissant_names_the_files(pets: Path) -> None:
 
 def test_the_fingerprint_of_changed_files_is_not_shown(pets: Path) -> None:
     fingerprints = {
-        name: split["fingerprint"] for name, split in json.loads((pets / "recordsmith.json").read_text())["splits"].items()
+        name: split["fingerprint"]
+        for name, split in json.loads((pets / "recordsmith.json").read_text())["splits"].items()
     }
     shards = sorted(pets.glob("pets-train*"))
     shards[0].write_bytes(shards[1].read_bytes())

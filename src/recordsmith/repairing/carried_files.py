@@ -122,7 +122,9 @@ def _carry_manifest(source: str, target: str, repaired: dict[str, FileRepair], o
     write_text_atomically(target, json_text(document) + "\n")
     note = f"{MANIFEST_NAME}: schema kept; records, bytes and digests are those of the repaired files."
     if changed:
-        note += f" Class counts of {', '.join(changed)} and class weights are left out, as the number of records changed."
+        note += (
+            f" Class counts of {', '.join(changed)} and class weights are left out, as the number of records changed."
+        )
     if missing:
         note += f" {count_text(missing, 'missing file')} {'is' if missing == 1 else 'are'} no longer listed."
     return note

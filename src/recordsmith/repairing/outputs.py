@@ -103,7 +103,7 @@ def _record_files(folder: str) -> list[str]:
 
 
 def _described_records(folder: str) -> dict[str, int | None]:
-    """Return the files that a manifest or a TFDS description lists, with their numbers of records; none if unreadable."""
+    """Return the files that a manifest or a TFDS description lists, with their records; none if it is unreadable."""
     for name, read in ((MANIFEST_NAME, load_manifest), (DATASET_INFO_NAME, lambda _: read_tfds_folder(folder))):
         path = os.path.join(folder, name)
         if is_file(in_force(path)):

@@ -53,7 +53,7 @@ def _is_one_table(data: Any) -> bool:
         return getattr(data, "features", None) is not None and hasattr(data, "with_format")
     if package == "pyarrow" and hasattr(data, "type"):
         return False  # a column
-    if package == "polars" and not hasattr(data, "columns"):
+    if package == "polars" and not hasattr(type(data), "columns"):
         return False  # the same
     return hasattr(data, "__arrow_c_stream__") or hasattr(data, "__arrow_c_array__") or _is_arrow_dataset(data)
 

@@ -69,7 +69,7 @@ class ChunkRows:
 def _understood(column: Any) -> tuple[Any, Any]:
     """Return the values of a column, and which rows are present; rows with gaps are lists with None."""
     # A packed column is a sequence of rows and a mapping of columns: it is taken for the former here.
-    given = list(column) if isinstance(column, PackedColumn) else column
+    given: Any = list(column) if isinstance(column, PackedColumn) else column
     try:
         return understand_column(given)
     except EncodeError as error:

@@ -13,6 +13,7 @@ from recordsmith.errors import RecordsmithError, advise, list_names
 from recordsmith.formats.files.folder_walk import walk_files
 from recordsmith.formats.webdataset.recognition import is_sample_archive
 from recordsmith.records.shards import parse_shard_name, split_in_name
+from recordsmith.storage.ranged.opening import is_ranged, walk_folder
 
 __all__ = ["error_about", "refuse_archive", "refuse_folder"]
 
@@ -277,7 +278,8 @@ def _refuse_configurations(folder: str) -> None:
 def _refuse_same_shards(folder: str) -> None:
     """Refuse folders with the same shard of a split, such as en/train-00000-of-00001.parquet and de/..., the same."""
     seen: dict[tuple[str, str], str] = {}
-    for _, name in walk_files(folder):
+    names = (name for _, name in (walk_folder(folder) if is_ranged(folder) else walk_files(folder)))
+    for name in names:
         folders, _, file = name.rpartition("/")
         shard = parse_shard_name(file)
         if shard.shard is None or shard.split is None or "=" in folders:

@@ -400,6 +400,7 @@ def test_wrong_schemas_end_in_words() -> None:
                     form(schema)
 
 
+@pytest.mark.filterwarnings("ignore::recordsmith.dataset.tfds_folder.UnusedSchemaWarning")
 def test_wrong_descriptions_end_in_words(dataset: Path, tmp_path: Path) -> None:
     everything(dataset, tmp_path, random.Random(0), None)
     shutil.rmtree(tmp_path)

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import recordsmith as rs
-from recordsmith.records.shards import IncompleteShardsWarning, RepeatedFileWarning
+from recordsmith.records.shards import ChangedFileWarning, IncompleteShardsWarning, RepeatedFileWarning
 from tests.dataset.numbered_rows import SCHEMA, numbers, write
 from tests.made_records import file_bytes
 
@@ -67,6 +67,18 @@ def test_missing_shards_are_warned_of(folder: Path):
 def test_a_file_that_is_given_twice_is_warned_of(folder: Path):
     with pytest.warns(RepeatedFileWarning, match="3 files are given more than once, such as") as caught:
         assert len(rs.open([folder, f"{folder}/pets-*"])) == 200
+    assert caught[0].filename == __file__, "the warning points at the wrong line"
+
+
+def test_a_file_of_another_size_than_the_manifest_says_is_warned_of(tmp_path: Path):
+    with rs.write(tmp_path / "data", SCHEMA, name="pets", shards=2) as writer:
+        writer.extend({"n": list(range(10)), "name": ["x"] * 10, "values": [[1.0]] * 10})
+    first = tmp_path / "data" / "pets-train.tfrecord-00000-of-00002"
+    size = first.stat().st_size
+    first.write_bytes(b"")  # nothing is wrong with a file without records
+    said = rf"1 file is not as recordsmith\.json says: '{first.name}' has 0 bytes instead of {size}\. Records may"
+    with pytest.warns(ChangedFileWarning, match=said) as caught:
+        assert len(rs.open(tmp_path / "data")) == 5
     assert caught[0].filename == __file__, "the warning points at the wrong line"
 
 

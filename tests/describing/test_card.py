@@ -128,6 +128,19 @@ def test_croissant_names_the_files(pets: Path) -> None:
     assert sorted(name for one in sets for name in one["includes"]) == sorted(one["@id"] for one in files)
 
 
+def test_the_fingerprint_of_changed_files_is_not_shown(pets: Path) -> None:
+    fingerprints = {
+        name: split["fingerprint"]
+        for name, split in json.loads((pets / "recordsmith.json").read_text())["splits"].items()
+    }
+    shards = sorted(pets.glob("pets-train*"))
+    shards[0].write_bytes(shards[1].read_bytes())
+    card = rs.card(pets)
+    assert fingerprints["test"] in card
+    assert fingerprints["train"] not in card
+    assert "the files were changed" in card
+
+
 def test_files_without_a_description(quick_path: Path) -> None:
     with rs.RecordWriter(quick_path / "a.tfrecord") as writer:
         for n in range(3):

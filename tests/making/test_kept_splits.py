@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import shutil
 import tarfile
 from collections.abc import Callable
 from pathlib import Path
@@ -13,6 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import recordsmith as rs
+from recordsmith.records.shards import IncompleteShardsWarning, RepeatedFileWarning
 from tests.formats.made_sources import rows_of
 
 WORDS = {"train": ["red", "green", "blue"], "validation": ["grey"], "test": ["unseen", "hidden"]}
@@ -91,6 +93,22 @@ def test_one_file_or_names_that_say_nothing_are_no_splits(quick_path: Path) -> N
         (quick_path / "c").mkdir(exist_ok=True)
         (quick_path / "c" / name).write_text("x\n1\n")
     assert list(rs.make(quick_path / "c", quick_path / "d").splits) == ["train"]
+
+
+def test_shards_of_parquet_name_their_split(quick_path: Path) -> None:
+    """Hugging Face names files by their split, which may have any name."""
+    folder = filled(quick_path / "in", "parquet")
+    shutil.copyfile(next(folder.glob("train*")), folder / "unsupervised-00000-of-00001.parquet")
+    assert list(rs.make(folder, quick_path / "out").splits) == ["train", "test", "unsupervised", "validation"]
+
+
+def test_missing_and_repeated_files_of_a_source_are_warned_of(quick_path: Path) -> None:
+    for number in (0, 2):
+        (quick_path / f"data-{number:05}-of-00003.csv").write_text("x\n1\n")
+    with pytest.warns(IncompleteShardsWarning, match=r"1 of 3 \(number 1\)"):
+        rs.sources.csv(quick_path)
+    with pytest.warns(RepeatedFileWarning, match="1 file is given more than once"):
+        rs.sources.csv([quick_path / "data-00000-of-00003.csv", quick_path / "*00000*"])
 
 
 def test_files_with_and_without_a_split_are_refused(quick_path: Path) -> None:

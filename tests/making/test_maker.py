@@ -406,3 +406,11 @@ def test_every_type_comes_out_as_it_went_in(quick_path: Path):
         assert dict(zip(*(part.tolist() for part in row["sparse"]), strict=True)) == columns["sparse"][n]
         assert row["packed"]["a"].tolist() == [n, n + 1, n + 2]
         assert row["packed"]["b"] == n
+
+
+def test_several_paths_are_one_source(quick_path: Path) -> None:
+    for name in ("a", "b"):
+        (quick_path / f"{name}.csv").write_text(f"x\n{name}\n")
+    made = rs.make([quick_path / "a.csv", str(quick_path / "b.csv")], quick_path / "out", shuffle=False)
+    assert [row["x"] for row in rs.open(quick_path / "out")] == ["a", "b"]
+    assert made.rows == 2

@@ -237,3 +237,23 @@ def test_the_counts_add_up(cells, split, balance, mapped: bool, chunk_rows: int,
 
 def every_third_left_out(row: dict[str, Any]) -> dict[str, Any] | None:
     return None if int(row["id"]) % 3 == 0 else row
+
+
+def test_rows_with_gaps_in_lists_are_rejected_one_by_one(quick_path: Path):
+    lines = [
+        '{"a": [1, null], "t": [{"u": 1}]}',
+        '{"a": [2], "t": [{"u": 2}]}',
+        '{"a": [3], "t": [{"v": 1}, {"u": 3}]}',
+    ]
+    (quick_path / "rows.jsonl").write_text("\n".join(lines))
+    source = rs.sources.jsonl(quick_path / "rows.jsonl", columns=["a", "t/u"])
+    rs.make(source, quick_path / "out", shuffle=False)
+    assert [row["a"].tolist() for row in rs.open(quick_path / "out")] == [[2]]
+    assert [(line["source"][-6:], line["feature"], line["value"]) for line in rejected(quick_path / "out")] == [
+        ("line 1", "a", "None"),
+        ("line 3", "t/u", "None"),
+    ]
+    mapped = rs.make(
+        source, quick_path / "mapped", map=lambda row: {"n": [one for one in row["a"] if one is not None]}, workers=1
+    )
+    assert (mapped.rows, mapped.rejects) == (3, 0)  # a function can fill the gaps

@@ -231,6 +231,21 @@ def test_what_is_no_record_file_is_left_out_of_a_folder(dataset: Path, tmp_path:
     assert len(rs.open(tmp_path / "repaired")) == 199
 
 
+@pytest.mark.parametrize("description", ["recordsmith.json", "dataset_info.json"])
+def test_lost_records_are_counted_by_the_description_of_the_folder(dataset, description, tmp_path: Path) -> None:
+    if description == "dataset_info.json":
+        (dataset / "recordsmith.json").unlink()
+    shards = sorted(dataset.glob("*-of-00003"))
+    ends = [*starts(list(rs.RecordReader(shards[0]))), shards[0].stat().st_size]
+    os.truncate(shards[0], ends[60])  # between two records: nothing is wrong with the file itself
+    shards[2].unlink()
+    result = rs.repair(dataset, tmp_path / "repaired")
+    assert [(file.records, file.lost_records, file.ok) for file in result.files] == [(60, 40, False), (99, 1, False)]
+    assert (result.missing, result.records, result.lost_records, result.ok) == ((shards[2].name,), 159, 141, False)
+    assert f"{shards[0]} -> {tmp_path / 'repaired' / shards[0].name}: 60 records kept, 40 lost\n" in str(result)
+    assert f"'{shards[2].name}': listed in the description of the folder, and missing." in result.notes
+
+
 def test_a_broken_manifest_does_not_stop_a_repair(dataset: Path, tmp_path: Path) -> None:
     (dataset / "recordsmith.json").write_text("{")
     result = rs.repair(dataset, tmp_path / "repaired")

@@ -15,6 +15,7 @@ from recordsmith.records.shards import (
     files_in,
     parse_shard_name,
     resolve_files,
+    warn_if_changed,
     warn_if_incomplete,
     warn_if_repeated,
 )
@@ -143,7 +144,10 @@ def _look_at(folder: str) -> DatasetLayout:
     manifest = os.path.join(folder, MANIFEST_NAME)
     if os.path.isfile(in_force(manifest)):
         described = load_manifest(manifest)
-        return _described(manifest, described.schema, files_by_split(described.splits))
+        layout = _described(manifest, described.schema, files_by_split(described.splits))
+        shards = [shard for split in described.splits.values() for shard in split.shards]
+        warn_if_changed({shard.path: shard.bytes for shard in shards}, MANIFEST_NAME)
+        return layout
     info = os.path.join(folder, DATASET_INFO_NAME)
     if os.path.isfile(in_force(info)):
         tfds = read_tfds_folder(folder)

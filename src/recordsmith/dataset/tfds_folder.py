@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import warnings
 from dataclasses import dataclass
 
 from recordsmith.errors import RecordsmithError, SchemaError
@@ -19,8 +20,9 @@ from recordsmith.schema.export.tfds import DATASET_INFO_NAME, FEATURES_NAME, FIL
 from recordsmith.storage.json_descriptions import JsonObject, read_json_object
 from recordsmith.storage.publication import in_force, switch_in
 from recordsmith.storage.ranged.opening import is_file
+from recordsmith.wording.call_stack import caller_level
 
-__all__ = ["DATASET_INFO_NAME", "TfdsFolder", "read_tfds_folder"]
+__all__ = ["DATASET_INFO_NAME", "TfdsFolder", "UnusedSchemaWarning", "read_tfds_folder"]
 
 _PLACEHOLDER = re.compile(r"\{(\w*)\}")
 
@@ -43,6 +45,10 @@ class TfdsFolder:
     def files_by_split(self) -> dict[str, tuple[str, ...]]:
         """The paths of the files, by split."""
         return files_by_split(self.splits)
+
+
+class UnusedSchemaWarning(UserWarning):
+    """A description of TensorFlow Datasets has a feature that is not supported, and so none of its features is used."""
 
 
 def read_tfds_folder(folder: str) -> TfdsFolder:
@@ -96,8 +102,15 @@ def _schema(folder: str) -> Schema | None:
     read_json_object(path, "TFDS description")  # a damaged file is an error; a feature that is not known here is none
     try:
         return Schema.from_tfds(path) or None
-    except SchemaError:
-        return None  # the records themselves tell what is stored
+    except SchemaError as error:  # the records themselves tell what is stored, but not all that was meant
+        name = "" if error.feature is None else f"feature {error.feature!r}: "
+        warnings.warn(
+            f"{FEATURES_NAME} is not used ({name}{error.problem.rstrip('.')}). The types are inferred from the "
+            "records, which do not store shapes and dtypes such as uint64. Pass a schema to declare them.",
+            UnusedSchemaWarning,
+            stacklevel=caller_level(),
+        )
+        return None
 
 
 def _shard_name(template: str, dataset: str, split: str, shard: int, shards: int) -> str:

@@ -11,6 +11,7 @@ from recordsmith.dataset.manifest import Manifest
 from recordsmith.facts.dataset_facts import DatasetFacts, LabelFacts
 from recordsmith.facts.feature_order import features_in_order
 from recordsmith.facts.value_facts import FeatureFacts
+from recordsmith.records.described_splits import DescribedSplit
 from recordsmith.report import Report
 from recordsmith.schema import Label
 from recordsmith.wording.numbers import bytes_text, count_text, number_text
@@ -99,10 +100,18 @@ def _splits(facts: DatasetFacts, manifest: Manifest) -> Iterator[Block]:
     yield Heading(2, "Splits")
     rows = []
     for name, split in facts.splits.items():
-        described = manifest.splits.get(name)
-        fingerprint = (described.fingerprint if described is not None else None) or ""
+        fingerprint = _fingerprint(facts, name, manifest.splits.get(name))
         rows.append((clipped(name, 80), f"{split.records:,}", f"{split.shards:,}", fingerprint))
     yield Table(("split", "records", "files", "fingerprint"), tuple(rows))
+
+
+def _fingerprint(facts: DatasetFacts, split: str, described: DescribedSplit | None) -> str:
+    """Return the fingerprint in the manifest, if the files are those that it was computed from."""
+    if described is None or described.fingerprint is None:
+        return ""
+    shards = [shard for shard in facts.shards if shard.split == split]
+    same = len(shards) == len(described.shards) and not any(shard.differences() for shard in shards)
+    return described.fingerprint if same else "the files were changed"
 
 
 def _classes(label: LabelFacts) -> Iterator[Block]:

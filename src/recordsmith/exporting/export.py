@@ -410,9 +410,10 @@ class _Exporter:
 
 def _kind(out: str, asked: str | None) -> tuple[str, bool]:
     """Return the kind of files to write, and whether they go to a folder."""
+    known = [*WRITERS, "lerobot"]
     if asked is not None and asked not in WRITERS:
         raise RecordsmithError(
-            f"Unknown export format {asked!r}.{did_you_mean(asked, WRITERS)}", expected=list_names(WRITERS)
+            f"Unknown export format {asked!r}.{did_you_mean(asked, known)}", expected=list_names(known)
         )
     named = next((kind for kind, writer in WRITERS.items() if out.lower().endswith(writer.suffixes)), None)
     if named is not None and not os.path.isdir(out):

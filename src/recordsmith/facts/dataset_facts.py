@@ -20,6 +20,7 @@ Counts are exact. Quantiles, distinct values and frequent values come from sketc
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 from recordsmith.dataset.manifest import Manifest
 from recordsmith.facts.value_facts import FeatureFacts, Place
@@ -102,6 +103,16 @@ class ShardFacts:
     stale_index: bool = False
     promised: DescribedShard | None = None
     sha256: str | None = None
+
+    def differences(self) -> dict[str, tuple[Any, Any]]:
+        """Return what differs from the description: records, bytes, sha256; each as described and as found."""
+        found = {"records": self.records, "bytes": self.bytes, "sha256": self.sha256}
+        described = {name: getattr(self.promised, name, None) for name in found}
+        return {
+            name: (described[name], actual)
+            for name, actual in found.items()
+            if described[name] is not None and actual is not None and described[name] != actual
+        }
 
 
 @dataclass(frozen=True, slots=True)

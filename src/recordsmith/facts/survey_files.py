@@ -12,7 +12,7 @@ from recordsmith.dataset.manifest import MANIFEST_NAME, Manifest, load_manifest
 from recordsmith.dataset.tfds_folder import DATASET_INFO_NAME, read_tfds_folder
 from recordsmith.errors import RecordsmithError, did_you_mean, list_names
 from recordsmith.records.described_splits import DescribedShard, DescribedSplit
-from recordsmith.records.shards import IncompleteShardsWarning, resolve_files
+from recordsmith.records.shards import ChangedFileWarning, IncompleteShardsWarning, resolve_files
 from recordsmith.schema import Schema
 from recordsmith.storage.publication import in_force
 from recordsmith.storage.ranged.opening import is_file
@@ -70,6 +70,7 @@ def find_files(paths: PathLike | Sequence[PathLike]) -> SurveyedFiles:
         return _files_of_tfds(found[0])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", IncompleteShardsWarning)
+        warnings.simplefilter("ignore", ChangedFileWarning)
         layout = find_layout(paths)
     split_of = {file: split for split, files in layout.splits.items() for file in files}
     splits = tuple(split_of.get(file) for file in layout.files)

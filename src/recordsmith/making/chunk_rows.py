@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from recordsmith.columns import PackedColumn
-from recordsmith.errors import RecordsmithError
+from recordsmith.errors import EncodeError, RecordsmithError
 from recordsmith.formats.source import Loaded, Reject
 from recordsmith.schema.features.label import UnknownClassError
 from recordsmith.schema.input.conversion import understand_column
@@ -59,15 +59,32 @@ class ChunkRows:
 
     def _loaded_row(self, number: int) -> dict[str, Any]:
         if self._understood is None:
-            # A packed column is a sequence of rows and a mapping of columns: it is taken for the former here.
-            self._understood = {
-                name: understand_column(list(column) if isinstance(column, PackedColumn) else column)
-                for name, column in self.columns.items()
-            }
+            self._understood = {name: _understood(column) for name, column in self.columns.items()}
         return {
             name: None if present is not None and not present[number] else given[number]
             for name, (given, present) in self._understood.items()
         }
+
+
+def _understood(column: Any) -> tuple[Any, Any]:
+    """Return the values of a column, and which rows are present; rows with gaps are lists with None."""
+    # A packed column is a sequence of rows and a mapping of columns: it is taken for the former here.
+    given: Any = list(column) if isinstance(column, PackedColumn) else column
+    try:
+        return understand_column(given)
+    except EncodeError as error:
+        if error.row is None or not hasattr(given, "to_pylist"):
+            raise
+    values = given.to_pylist()
+    whole = [row for row, value in enumerate(values) if not _has_gap(value)]
+    found, present = understand_column(given.take(whole))
+    for place, row in enumerate(whole):
+        values[row] = None if present is not None and not present[place] else found[place]
+    return values, None
+
+
+def _has_gap(value: Any) -> bool:
+    return isinstance(value, list) and any(entry is None or _has_gap(entry) for entry in value)
 
 
 def shown(value: Any) -> str:

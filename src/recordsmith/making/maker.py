@@ -76,9 +76,9 @@ def make(  # noqa: PLR0913 - each is a setting of its own, and all but two have 
     """Make a dataset from a source: split, shuffle, write TFRecord shards with a manifest, and verify them.
 
     Args:
-        source: one of `rs.sources`, a path whose kind can be detected, a table (a DataFrame, an Arrow table, a dataset
-            of Hugging Face), a mapping of arrays or of tables by split, an iterable of rows, or a function that
-            returns an iterator of rows.
+        source: one of `rs.sources`, a path (or a list of them) whose kind can be detected, a table (a DataFrame, an
+            Arrow table, a dataset of Hugging Face), a mapping of arrays or of tables by split, an iterable of rows, or
+            a function that returns an iterator of rows.
         out: the folder to write to, or its URL, such as "s3://bucket/pets".
         schema: the features of a record; None uses the schema of the source.
         label: the column with the class or the target; for a source of `rs.sources`, say it there.
@@ -210,7 +210,7 @@ def _as_source(source: Any, schema: Schema | None, asked: dict[str, Any]) -> Sou
                 advice=f"Write rs.sources.{source.kind}(..., {next(iter(asked))}=...).",
             )
         return source
-    if isinstance(source, (str, os.PathLike)):
+    if isinstance(source, (str, os.PathLike)) or _are_paths(source):
         return source_for(source, **asked)
     if is_table(source):
         return sources.arrow(source, schema=schema, **asked)
@@ -223,7 +223,12 @@ def _as_source(source: Any, schema: Schema | None, asked: dict[str, Any]) -> Sou
         "This cannot be used as a source.",
         found=type(source).__name__,
         expected="a path, one of rs.sources, a table, a mapping of arrays, or rows as mappings",
+        advice="Pass the result of its collect()." if callable(getattr(source, "collect", None)) else None,
     )
+
+
+def _are_paths(source: Any) -> bool:
+    return isinstance(source, list) and bool(source) and all(isinstance(one, (str, os.PathLike)) for one in source)
 
 
 def _is_made(out: str) -> bool:

@@ -109,7 +109,7 @@ class MakingPolicy(Policy):
             self.warnings.append(
                 f"{count_text(unlabelled, 'row')} without a {self._label!r}, such as "
                 f"{', '.join(staging.unlabelled_places)}. PyTorch and JAX cannot be given batches with such rows: "
-                "filter them out, or make the dataset with the option drop-unlabelled, which leaves them out."
+                "filter them out, or make the dataset with drop_unlabelled=True (--drop-unlabelled)."
             )
         return {
             "unassigned": self._unassigned,

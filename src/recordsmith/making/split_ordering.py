@@ -19,6 +19,7 @@ from recordsmith.run.splits.split_order import build_order
 from recordsmith.run.splits.splitting import NO_SPLIT, assign_splits
 from recordsmith.run.staging.staging import Staging
 from recordsmith.schema import Schema
+from recordsmith.wording.numbers import count_text
 
 __all__ = ["SplitOrdering"]
 
@@ -76,7 +77,24 @@ class SplitOrdering:
             classes = {} if self._label is None else count_classes(staging, self._schema[self._label], chosen)
             orders[name] = OrderedSplit(order, classes)
         self._warn_about_shares()
+        self._warn_about_classes()
         return orders
+
+    def _warn_about_classes(self) -> None:
+        """Say it if what is balanced or stratified by hardly repeats, such as a measurement or an id."""
+        options, staging = self._options, self._staging
+        asked = {
+            "stratify by": (options.stratify if isinstance(options.stratify, str) else self._label, staging.strata),
+            "balance": (self._label, staging.classes),
+        }
+        used = [*(["stratify by"] if options.stratify else []), *(["balance"] if options.balance is not None else [])]
+        for what in used:
+            name, values = asked[what]
+            if 2 * len(values) > staging.rows > len(options.split.names) * 2:
+                self.warnings.append(
+                    f"It makes little difference to {what} {name!r}: it has {len(values):,} different values in "
+                    f"{count_text(staging.rows, 'row')}."
+                )
 
     def _warn_about_shares(self) -> None:
         """Say it if rows that had to stay together made the splits other than asked for."""

@@ -14,7 +14,7 @@ import glob
 import os
 import re
 import warnings
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count as counting
 from itertools import islice
@@ -24,9 +24,11 @@ from recordsmith.storage.atomic_file import is_url
 from recordsmith.storage.publication import files_in_force, in_force, interrupted_folders, public_path
 from recordsmith.storage.ranged.opening import RemoteFolder, is_ranged, listed_folder, resolve
 from recordsmith.wording.call_stack import caller_level
+from recordsmith.wording.numbers import count_text
 
 __all__ = [
     "TRAINING",
+    "ChangedFileWarning",
     "IncompleteShardsWarning",
     "RepeatedFileWarning",
     "ShardName",
@@ -63,6 +65,10 @@ _SPLITS = (*TRAINING, "validation", "valid", "val", "test", "testing", "eval", "
 
 class IncompleteShardsWarning(UserWarning):
     """A set of shards `-of-N` lacks some of its files."""
+
+
+class ChangedFileWarning(UserWarning):
+    """A file has another size than the description beside it says."""
 
 
 class RepeatedFileWarning(UserWarning):
@@ -180,6 +186,28 @@ def warn_if_incomplete(files: Sequence[str]) -> None:
                 IncompleteShardsWarning,
                 stacklevel=caller_level(),
             )
+
+
+def warn_if_changed(sizes: Mapping[str, int | None], description: str) -> None:
+    """Warn about files that have another size than their description says.
+
+    Args:
+        sizes: the size of each file by its path, as described; None: not described.
+        description: the name of the file that says so.
+    """
+    changed = []
+    for file, size in sizes.items():
+        found = os.path.getsize(file)
+        if size is not None and found != size:
+            changed.append(f"{os.path.basename(file)!r} has {found:,} bytes instead of {size:,}")
+    if changed:
+        more = f", and {len(changed) - 1:,} more" if len(changed) > 1 else ""
+        warnings.warn(
+            f"{count_text(len(changed), 'file')} {'is' if len(changed) == 1 else 'are'} not as {description} says: "
+            f"{changed[0]}{more}. Records may be missing or repeated; `recordsmith check` says more.",
+            ChangedFileWarning,
+            stacklevel=caller_level(),
+        )
 
 
 def warn_if_repeated(files: Sequence[str]) -> None:

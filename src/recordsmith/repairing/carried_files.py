@@ -61,7 +61,7 @@ def carry_files(folder: str, output: str, files: Sequence[FileRepair]) -> tuple[
                 notes.append(_carry_dataset_info(source, target, repaired))
                 continue
         except RecordsmithError as error:
-            notes.append(f"{name}: left out, because it cannot be read: {error.problem}")
+            notes.append(f"{name}: left out. {error.problem}")
             continue
         source = in_force(source)
         if not is_carried(source):
@@ -122,9 +122,11 @@ def _carry_manifest(source: str, target: str, repaired: dict[str, FileRepair], o
     write_text_atomically(target, json_text(document) + "\n")
     note = f"{MANIFEST_NAME}: schema kept; records, bytes and digests are those of the repaired files."
     if changed:
-        note += f" Class counts of {', '.join(changed)} and class weights are left out, as records are missing."
+        note += (
+            f" Class counts of {', '.join(changed)} and class weights are left out, as the number of records changed."
+        )
     if missing:
-        note += f" {missing} listed files were missing and are no longer listed."
+        note += f" {count_text(missing, 'missing file')} {'is' if missing == 1 else 'are'} no longer listed."
     return note
 
 
@@ -139,7 +141,7 @@ def _carry_dataset_info(source: str, target: str, repaired: dict[str, FileRepair
     info = read_json_object(source, "TFDS description")
     splits = info.objects("splits")
     if not splits or not info.optional_text("name"):
-        raise SchemaError("it is not a description of TensorFlow Datasets.")
+        raise SchemaError("It is not a description of TensorFlow Datasets.")
     for split in splits:
         name, count = split.text("name"), len(split.counts("shardLengths"))
         ending = f"-of-{count:05}"
@@ -148,7 +150,7 @@ def _carry_dataset_info(source: str, target: str, repaired: dict[str, FileRepair
         ]
         if len(shards) != count:
             raise RecordsmithError(
-                f"its split {name!r} has {count_text(count, 'shard')}, but {len(shards)} were repaired."
+                f"Its split {name!r} has {count_text(count, 'shard')}, but {len(shards)} were repaired."
             )
         split.entries["shardLengths"] = [str(file.records) for file in shards]
         split.entries["numBytes"] = str(sum(file.kept_bytes for file in shards))

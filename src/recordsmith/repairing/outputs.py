@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from recordsmith.dataset.layout import find_layout
 from recordsmith.dataset.manifest import MANIFEST_NAME, load_manifest
+from recordsmith.dataset.tfds_folder import DATASET_INFO_NAME, read_tfds_folder
 from recordsmith.errors import RecordsmithError, advise, list_names
 from recordsmith.records.shards import files_in, resolve_files
-from recordsmith.storage.publication import switch_in
+from recordsmith.storage.publication import in_force, switch_in
 from recordsmith.storage.ranged.opening import is_file, is_folder
 
 __all__ = ["Plan", "plan_outputs", "refuse_existing"]
@@ -28,12 +29,20 @@ class Plan:
         targets: where each goes; empty where nothing is to be written.
         folder: the dataset's folder, if one was given.
         output: the folder or file that was asked for.
+        described: the files that the folder's description lists, with how many records it says that they have.
     """
 
     files: tuple[str, ...]
     targets: tuple[str, ...]
     folder: str | None
     output: str | None
+    described: Mapping[str, int | None] = field(default_factory=dict)
+
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """The files that the description lists and the folder does not have."""
+        existing = {os.path.basename(file) for file in self.files}
+        return tuple(name for name in self.described if name not in existing)
 
     @property
     def is_file(self) -> bool:
@@ -56,8 +65,9 @@ def plan_outputs(bad: PathLike | Iterable[PathLike], good: PathLike | None) -> P
                 "Only files can be repaired, not pipes or devices.", path=file, advice="Copy the data to a file first."
             )
     folder = found[0] if len(found) == 1 and is_folder(found[0]) else None
+    described = {} if folder is None else _described_records(folder)
     if good is None:
-        return Plan(tuple(files), (), folder, None)
+        return Plan(tuple(files), (), folder, None, described)
     output = os.fsdecode(good)
     into_folder = folder is not None or len(files) > 1 or os.path.isdir(output) or output.endswith(os.sep)
     if into_folder and os.path.exists(output) and not os.path.isdir(output):
@@ -69,7 +79,7 @@ def plan_outputs(bad: PathLike | Iterable[PathLike], good: PathLike | None) -> P
     targets = [os.path.join(output, os.path.basename(file)) if into_folder else output for file in files]
     _refuse_twice(files, targets)
     _refuse_inputs(files, targets)
-    return Plan(tuple(files), tuple(targets), folder, output)
+    return Plan(tuple(files), tuple(targets), folder, output, described)
 
 
 def refuse_existing(targets: Iterable[str]) -> None:
@@ -88,10 +98,19 @@ def _record_files(folder: str) -> list[str]:
     """Return the files of a folder that are records by their names or by the manifest, damaged as they may be."""
     switch = switch_in(folder)
     names = {os.path.basename(file): None for file in files_in(folder)}
-    with contextlib.suppress(RecordsmithError, OSError):
-        for split in load_manifest(os.path.join(folder, MANIFEST_NAME)).splits.values():
-            names |= dict.fromkeys(shard.name for shard in split.shards if is_file(shard.path))
+    names |= {name: None for name in _described_records(folder) if is_file(in_force(os.path.join(folder, name)))}
     return [switch.path(name) for name in sorted(names)] or list(find_layout(folder).files)
+
+
+def _described_records(folder: str) -> dict[str, int | None]:
+    """Return the files that a manifest or a TFDS description lists, with their records; none if it is unreadable."""
+    for name, read in ((MANIFEST_NAME, load_manifest), (DATASET_INFO_NAME, lambda _: read_tfds_folder(folder))):
+        path = os.path.join(folder, name)
+        if is_file(in_force(path)):
+            with contextlib.suppress(RecordsmithError, OSError):
+                splits = read(path).splits.values()
+                return {shard.name: shard.records for split in splits for shard in split.shards}
+    return {}
 
 
 def _refuse_twice(files: Sequence[str], targets: Sequence[str]) -> None:

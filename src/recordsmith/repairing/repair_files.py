@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from recordsmith import _core
 from recordsmith.dataset.manifest import MANIFEST_NAME
-from recordsmith.errors import CorruptRecordError, NotTFRecordError, RecordsmithError
+from recordsmith.errors import CorruptRecordError, NotTFRecordError, RecordsmithError, list_names
 from recordsmith.records.compression import reading_compression
 from recordsmith.records.file_signatures import describe_content
 from recordsmith.records.writer import RecordWriter
@@ -144,15 +144,20 @@ def repair(  # noqa: PLR0913 - each is a setting of its own, and most have a def
             done = (work(job, report) for job in jobs)
         for job, repaired in zip(jobs, done, strict=True):
             if isinstance(repaired, FileRepair):
-                files.append(repaired)
+                files.append(replace(repaired, described_records=plan.described.get(os.path.basename(job.path))))
             elif len(jobs) == 1:
                 raise repaired
             else:
                 notes.append(f"{os.path.basename(job.path)}: left out. {repaired.problem}")
+        if plan.missing:
+            notes.append(f"{list_names(plan.missing)}: listed in the description of the folder, and missing.")
         if publication is not None:
             notes += _publish(plan, publication, files)
     output = None if plan.is_one_file and files[0].output is None else plan.output
-    return RepairResult(tuple(files), output, dry_run, tuple(notes))
+    existing = {os.path.basename(file.path) for file in files}
+    missing = tuple(name for name in plan.described if name not in existing)
+    records = sum(plan.described[name] or 0 for name in missing)
+    return RepairResult(tuple(files), output, dry_run, tuple(notes), missing, records)
 
 
 def _publish(plan: Plan, publication: Publication, files: list[FileRepair]) -> tuple[str, ...]:

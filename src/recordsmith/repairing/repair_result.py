@@ -135,6 +135,7 @@ class FileRepair:
         gaps: what could not be inflated.
         suspects: the number of suspect records: those whose data does not match its checksum, and those left out.
         suspect_file: where they were written to, if that was asked for.
+        described_records: how many records the description of its folder says it has, if there is one.
     """
 
     path: str
@@ -149,11 +150,12 @@ class FileRepair:
     gaps: tuple[Gap, ...] = ()
     suspects: int = 0
     suspect_file: str | None = None
+    described_records: int | None = None
 
     @property
     def is_sound(self) -> bool:
-        """Nothing is wrong with it."""
-        return not (self.repaired_headers or self.losses or self.gaps)
+        """Nothing is wrong with it, and it has the records that it is said to have."""
+        return not (self.repaired_headers or self.losses or self.gaps or self.lost_records)
 
     @property
     def ok(self) -> bool:
@@ -162,7 +164,9 @@ class FileRepair:
 
     @property
     def lost_records(self) -> int:
-        """The approximate number of lost records."""
+        """The number of lost records: exact if a description says how many there were, and otherwise approximate."""
+        if self.described_records is not None and self.described_records >= self.records:
+            return self.described_records - self.records
         return sum(loss.records for loss in self.losses) + sum(gap.records for gap in self.gaps)
 
     @property
@@ -180,6 +184,8 @@ class RepairResult:
         output: the file or folder that was written; None if nothing was written.
         dry_run: nothing was written.
         notes: what happened to the files that describe the dataset.
+        missing: the files that the description lists and that are missing, or are no TFRecord files.
+        missing_records: how many records it says they have.
 
     >>> result = RepairResult((FileRepair("bad.tfrecord", "good.tfrecord", "repaired", None, 100, 2, 64,
     ...                                   losses=(Loss(64, 100, "cut-off", 1, 2),)),), "good.tfrecord")
@@ -194,6 +200,8 @@ class RepairResult:
     output: str | None = None
     dry_run: bool = False
     notes: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+    missing_records: int = 0
 
     def at(self, shown: Callable[[str], str]) -> RepairResult:
         """Return the same with other paths of the outputs."""
@@ -203,7 +211,12 @@ class RepairResult:
     @property
     def ok(self) -> bool:
         """Nothing is lost."""
-        return all(file.ok for file in self.files)
+        return not self.missing and all(file.ok for file in self.files)
+
+    @property
+    def is_sound(self) -> bool:
+        """Nothing is wrong with any file, and none is missing."""
+        return not self.missing and all(file.is_sound for file in self.files)
 
     @property
     def records(self) -> int:
@@ -212,8 +225,8 @@ class RepairResult:
 
     @property
     def lost_records(self) -> int:
-        """The approximate number of lost records."""
-        return sum(file.lost_records for file in self.files)
+        """The number of lost records, those of missing files included; approximate where nothing says how many."""
+        return self.missing_records + sum(file.lost_records for file in self.files)
 
     @property
     def lost_bytes(self) -> int:
@@ -240,6 +253,7 @@ class RepairResult:
             "repaired_headers": self.repaired_headers,
             "lost": {"records": self.lost_records, "bytes": self.lost_bytes},
             "files": [_file_json(file) for file in self.files],
+            "missing": list(self.missing),
             "notes": list(self.notes),
         }
 
@@ -253,13 +267,18 @@ class RepairResult:
 def lost_text(result: FileRepair | RepairResult) -> str:
     """Say how much is lost: records, or only bytes that belong to none."""
     if result.lost_records:
-        return f"about {result.lost_records:,} lost"
+        files = result.files if isinstance(result, RepairResult) else (result,)
+        is_exact = all(file.described_records is not None for file in files if file.lost_records)
+        return f"{'' if is_exact else 'about '}{result.lost_records:,} lost"
+    if isinstance(result, RepairResult) and result.missing:
+        return f"{count_text(len(result.missing), 'file')} missing"
     return f"none lost, but {bytes_text(result.lost_bytes)} belong to no record" if not result.ok else "none lost"
 
 
 def _file_json(file: FileRepair) -> dict[str, Any]:
     return {
         **{name: getattr(file, name) for name in ("path", "output", "action", "compression", "bytes", "records")},
+        "described_records": file.described_records,
         "ok": file.ok,
         "kept_bytes": file.kept_bytes,
         "lost": {"records": file.lost_records, "bytes": file.lost_bytes},
@@ -282,7 +301,7 @@ def _file_lines(file: FileRepair) -> list[str]:
     kept = f"{count_text(file.records, 'record')} kept"
     if file.repaired_headers:
         kept += f", {len(file.repaired_headers):,} of them with a new header"
-    lines = [f"{place}: {kept}, {lost_text(file)}{f' in {file.lost_bytes:,} bytes' if file.lost_records else ''}"]
+    lines = [f"{place}: {kept}, {lost_text(file)}{f' in {file.lost_bytes:,} bytes' if file.lost_bytes else ''}"]
     lines += [f"  compressed {_range(gap)}: {gap.message}" for gap in file.gaps[:_WORDS_IN_LIST]]
     lines += [f"  {_range(loss)}: {loss.message}" for loss in file.losses[:_WORDS_IN_LIST]]
     left = len(file.losses) - _WORDS_IN_LIST

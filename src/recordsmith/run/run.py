@@ -127,7 +127,11 @@ class Run:
                 "The output folder has a finished dataset that was made with other options.",
                 path=out,
                 found="; ".join(changed),
-                advice=advise("Choose another folder, or give {overwrite} to replace it.", overwrite=True),
+                advice=advise(
+                    "Choose another folder, or replace it: give {overwrite} without {resume}.",
+                    overwrite=True,
+                    resume=True,
+                ),
             )
 
     def _is_pointless(self, staging: Staging, error: BaseException) -> bool:

@@ -72,7 +72,8 @@ def test_a_dry_run(bad: Path) -> None:
 def test_json(bad: Path) -> None:
     result = run(bad, "-o", "good.tfrecord", "--format", "json", "--keep-suspect", "suspect.tfrecord")
     document = json.loads(result.output)
-    assert list(document) == ["ok", "dry_run", "output", "records", "repaired_headers", "lost", "files", "notes"]
+    keys = ["ok", "dry_run", "output", "records", "repaired_headers", "lost", "files", "missing", "notes"]
+    assert list(document) == keys
     assert document["lost"] == {"records": 2, "bytes": 49}
     (file,) = document["files"]
     assert file["repaired_headers"] == [

@@ -174,6 +174,7 @@ def test_a_named_index_is_a_column_and_row_numbers_are_not(tmp_path):
         (pa.table({"a": pa.array([[["x"]]])}), "Lists of lists of strings(.|\n)*feature 'a'"),
         ({"../up": pa.table({"a": [1]})}, "names of splits"),
         ({"train": pa.table({"a": [1]}), "test": pa.table({"b": [1]})}, "different columns(.|\n)*the table 'test'"),
+        (pl.LazyFrame({"a": [1]}), r"cannot be used as a source(.|\n)*LazyFrame(.|\n)*collect\(\)"),
         (pd.Series([1, 2]), "A row must be a mapping|The rows must be mappings"),
     ],
 )
@@ -181,6 +182,13 @@ def test_what_is_wrong_with_a_table_is_said(table, message, tmp_path):
     with pytest.raises(rs.RecordsmithError, match=message):
         rs.make(table, tmp_path / "out")
     assert not (tmp_path / "out" / "recordsmith.json").exists()
+
+
+def test_periods_and_intervals_of_pandas_are_text(tmp_path):
+    frame = pd.DataFrame({"month": pd.period_range("2020-01", periods=2, freq="M"), "range": pd.interval_range(0, 2)})
+    frame.loc[1, "month"] = pd.NaT
+    rows = stored_rows(rs.sources.arrow(frame)).rows
+    assert rows == [{"month": "2020-01", "range": "(0, 1]"}, {"month": None, "range": "(1, 2]"}]
 
 
 def test_a_mapping_of_tables_has_splits(tmp_path):

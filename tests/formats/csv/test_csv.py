@@ -328,6 +328,7 @@ def test_a_cut_gzip_file_is_an_error_that_names_it(tmp_path):
         (b"", "The file is empty"),
         (b"\n\n", "The file is empty"),
         (b"a,b\n", "no rows below the header"),
+        (b"# a comment\na,b\n1,2\n", r"No line has as many cells(.|\n)*line 2(.|\n)*2 cells: a,b(.|\n)*'# a comment'"),
         (b"a,b,a\n1,2,3\n", "Two columns have the same name"),
         (b'a,b\n1,"x\n2,y\n', "The quote that opens in line 2 is never closed"),
         ("a,b\n1,2\n".encode("utf-16"), "UTF-16"),
@@ -514,3 +515,31 @@ def test_when_every_row_is_refused_it_stops_after_the_first_chunk(tmp_path, monk
     source = rs.sources.csv(path, schema=rs.Schema({"n": rs.Scalar("int64", max=1)}))
     with pytest.raises(rs.RecordsmithError, match="2000 of 2000 rows were rejected"):
         rs.make(source, tmp_path / "out", workers=1)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("5.1,3.5,setosa\n4.9,3.1,other\n", "'5.1' is a number. If the line is a row, pass header=False"),
+        ("39,State-gov,13\n50,Self,13\n", "'39' is a number"),
+        ("country,1990,1991\nx,1,2\n", None),
+        ("a;b\n1,5;x\n2,5;y\n", "Column 'a' is text, and '1,5' looks like a number with a decimal comma"),
+        (
+            "a\n" + "".join(f"{'?' if n % 20 == 0 else n}\n" for n in range(100)),
+            "because 5 of 100 cells are not numbers",
+        ),
+        ("a\n" + "".join(f"{'?' if n % 2 == 0 else n}\n" for n in range(100)), None),
+        ("a\n1\n2\nthree\n", None),
+    ],
+)
+def test_what_looks_like_a_mistake_in_reading_is_said(text, said, tmp_path):
+    source = rs.sources.csv(written(tmp_path, text))
+    source.schema()
+    assert [said in one for one in source.warnings] == ([] if said is None else [True]), source.warnings
+
+
+def test_what_was_declared_is_no_mistake(tmp_path):
+    for options in ({"text": "a"}, {"decimal": ","}, {"schema": rs.Schema({"a": rs.Text()})}):
+        source = rs.sources.csv(written(tmp_path, "a;b\n1,5;x\n2,5;y\n"), **options)
+        source.schema()
+        assert source.warnings == ()

@@ -162,7 +162,7 @@ def test_missing_images_outside_paths_and_bad_numbers_are_rejects(tmp_path):
     nan = {"id": 900, "image_id": images[4]["id"], "category_id": 1, "bbox": [0, 0, float("nan"), 1]}
     huge = {"id": 901, "image_id": images[5]["id"], "category_id": 1, "bbox": [0, 0, 10**400, 1]}
     unknown = {"id": 902, "image_id": images[6]["id"], "category_id": 77, "bbox": [0, 0, 1, 1]}
-    outside = {"id": 903, "image_id": images[7]["id"], "category_id": 1, "bbox": [1, 1, 1000, 5]}
+    outside = {"id": 903, "image_id": images[7]["id"], "category_id": 1, "bbox": [1, 1, 1000, 5], "area": 5}
     orphan = {"id": 904, "image_id": 12345, "category_id": 1, "bbox": [1, 1, 2, 5]}
     document["annotations"] += [nan, huge, unknown, outside, orphan]
     (tmp_path / "annotations" / "instances_val.json").write_text(json.dumps(document))
@@ -186,6 +186,18 @@ def test_missing_images_outside_paths_and_bad_numbers_are_rejects(tmp_path):
     assert result.rejects == 9
     lines = rejects_of(result.rejected_path)
     assert any("relative to the size of the image" in line["reason"] for line in lines), lines
+
+
+def test_an_annotation_without_an_area_is_rejected_if_others_have_one(tmp_path):
+    document = coco_document(5, 8)
+    write_coco(tmp_path, {"val": document})
+    lacking = document["annotations"][0]
+    del lacking["area"]
+    (tmp_path / "annotations" / "instances_val.json").write_text(json.dumps(document))
+    made = rs.make(tmp_path, tmp_path / "out" / "data")
+    (reject,) = rejects_of(made.rejected_path)
+    assert reject["reason"] == "The area is not a number: None."
+    assert f"{lacking['image_id']:06}.jpg" in reject["source"]
 
 
 def test_boxes_outside_can_be_clipped(tmp_path):

@@ -116,8 +116,10 @@ BOX = {"name": "cat", "pose": "", "truncated": 0, "difficult": 0, "xmin": 1, "ym
         (voc_xml("3.jpg", (40, 50), [{**BOX, "xmax": "9" * 400}]), "not a number of pixels"),
         (voc_xml("3.jpg", (40, 50), [{**BOX, "xmax": 80}]), "'inside'"),
         (voc_xml("3.jpg", (40, 50), [{**BOX, "xmin": 45, "xmax": 20}]), "'order'"),
+        (voc_xml("3.jpg", (40, 50), [{**BOX, "name": ""}]), "An object has no name"),
+        (voc_xml("3.jpg", (40, 50), [{**BOX, "difficult": "very"}]), "difficult is neither 0 nor 1: 'very'"),
     ],
-    ids=range(12),
+    ids=range(14),
 )
 def test_hostile_and_broken_annotations_are_rejects(tmp_path, text, reason):
     for number in range(6):
@@ -131,6 +133,17 @@ def test_hostile_and_broken_annotations_are_rejects(tmp_path, text, reason):
     (reject,) = rejects_of(made.rejected_path)
     assert reason in reject["reason"], reject
     assert f"{stem}." in reject["source"], reject
+
+
+def test_flags_in_words_or_missing(tmp_path):
+    flags = ({"difficult": "True", "truncated": "Unspecified"}, {"difficult": "0", "truncated": "1"})
+    write_image(tmp_path / "d/1.jpg", (40, 50))
+    xml = voc_xml("1.jpg", (40, 50), [{**BOX, **words} for words in flags])
+    (tmp_path / "d/1.xml").write_text(xml.replace("<difficult>0</difficult>", ""))
+    rs.make(tmp_path / "d", tmp_path / "out")
+    (row,) = rs.open(tmp_path / "out")
+    assert row["image/object/difficult"].tolist() == [1, 0]
+    assert row["image/object/truncated"].tolist() == [0, 1]
 
 
 def test_pixels_counted_from_0(tmp_path):

@@ -141,6 +141,16 @@ def test_broken_yaml_is_an_error_with_its_name(tmp_path, text):
         rs.sources.yolo(tmp_path / "in" / "data.yaml").schema()
 
 
+def test_an_image_in_no_split_is_left_out_with_its_text_file(tmp_path):
+    write_yolo(tmp_path / "in", dict.fromkeys("abcde", "0 0.5 0.5 0.1 0.1\n"))
+    (tmp_path / "in" / "train.txt").write_text("./images/a.jpg\n./images/b.jpg\n")
+    (tmp_path / "in" / "val.txt").write_text("./images/c.jpg\n")
+    (tmp_path / "in" / "data.yaml").write_text("train: train.txt\nval: val.txt\nnames: [cat]\n")
+    made = rs.make(tmp_path / "in", tmp_path / "data")
+    assert (made.rows, made.rejects) == (3, 0)
+    assert any("2 images in no split of data.yaml: left out" in warning for warning in made.warnings)
+
+
 def test_an_image_in_two_splits_is_an_error(tmp_path):
     write_yolo(tmp_path / "in", {"a": "0 0.5 0.5 0.1 0.1\n", "b": ""})
     (tmp_path / "in" / "train.txt").write_text("./images/a.jpg\n")

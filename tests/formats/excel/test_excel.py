@@ -100,7 +100,7 @@ def test_cells_of_another_type_and_empty_rows(tmp_path):
     ("rows", "message"),
     [
         ([["a", "a"], [1, 2]], "different name for each column(.|\n)*'a' twice"),
-        ([["a", None, "b"], [1, 2, 3]], "different name for each column"),
+        ([["a", None, "column_2"], [1, 2, 3]], "different name for each column(.|\n)*'column_2' twice"),
         ([], "no cells"),
         ([["a"]], "There are no rows"),
         ([["My report"], [], ["id", "name"], [1, "x"]], "fewer names than another row has cells(.|\n)*'id', 'name'"),
@@ -148,3 +148,48 @@ def test_entities_of_xml_do_not_multiply(before, tmp_path):
     changed(path, "xl/worksheets/sheet1.xml", bomb.encode())
     with pytest.raises(rs.RecordsmithError, match="may have a DOCTYPE"):
         rs.sources.excel(path).schema()
+
+
+def edited(path: Path, *changes: tuple[bytes, bytes]) -> Path:
+    """Write a workbook again with other bytes in its first sheet."""
+    with zipfile.ZipFile(path) as archive:
+        sheet = archive.read("xl/worksheets/sheet1.xml")
+    for before, after in changes:
+        assert before in sheet
+        sheet = sheet.replace(before, after)
+    changed(path, "xl/worksheets/sheet1.xml", sheet)
+    return path
+
+
+def test_formulas_without_values_are_an_error(tmp_path):
+    path = book(tmp_path / "a.xlsx", data=[["a", "b"], [1, "=A2*2"], [2, "=A3*2"]])
+    with pytest.raises(rs.RecordsmithError, match=r"formulas without their values(.|\n)*2 formulas(.|\n)*B2: =A2\*2"):
+        rs.sources.excel(path).schema()
+    saved = (b"<f>A2*2</f><v />", b"<f>A2*2</f><v>2</v>")
+    empty_text = (b'<c r="B3"><f>A3*2</f><v />', b'<c r="B3" t="str"><f>A3*2</f><v></v>')
+    rows = stored_rows(rs.sources.excel(edited(path, saved, empty_text))).rows
+    assert rows == [{"a": 1, "b": 2}, {"a": 2, "b": None}]
+
+
+def test_rows_with_an_error_in_a_cell_are_rejected(tmp_path):
+    path = book(tmp_path / "a.xlsx", data=[["a", "b"], ["#N/A", 1], ["#DIV/0!", 2], [3, 4]])
+    stored = stored_rows(rs.sources.excel(path))
+    assert stored.rows == [{"a": 3, "b": 4}]
+    assert [(one.source[-5:], one.feature, one.reason) for one in stored.rejects] == [
+        ("row 2", "a", "The cell has the error #N/A."),
+        ("row 3", "a", "The cell has the error #DIV/0!."),
+    ]
+
+
+def test_all_cells_are_read_whatever_range_the_sheet_says_it_has(tmp_path):
+    path = book(tmp_path / "a.xlsx", data=[["a", "b"], [1, 2], [3, 4]])
+    source = rs.sources.excel(edited(path, (b'ref="A1:B3"', b'ref="A1"')))
+    assert stored_rows(source).rows == [{"a": 1, "b": 2}, {"a": 3, "b": 4}]
+
+
+def test_columns_without_a_name_are_called_after_their_number(tmp_path):
+    pd.DataFrame({"x": [1.5, 2.5]}).to_excel(tmp_path / "a.xlsx")
+    assert stored_rows(rs.sources.excel(tmp_path / "a.xlsx")).rows == [
+        {"column_1": 0, "x": 1.5},
+        {"column_1": 1, "x": 2.5},
+    ]

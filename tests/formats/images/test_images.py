@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pickle
+import re
 from pathlib import Path
 
 import numpy as np
@@ -66,6 +67,22 @@ def test_class_folders(tmp_path):
     assert source.row_count == 3
     assert source.size_bytes == 3 * len(JPEG)
     assert sum(chunk.source_bytes for chunk in source.chunks()) == source.size_bytes
+
+
+@pytest.mark.parametrize(
+    ("names", "said"),
+    [
+        (("cat", "dog", "test"), "The folder 'test' is taken for a class, because those beside it are: 'cat', 'dog'"),
+        (("1", "2", "10"), r"Class '10' has the number 1(.|\n)*classes=\['1', '2', '10', ...\]"),
+        (("1", "2", "3"), None),
+        (("cat", "constrained"), None),
+    ],
+)
+def test_what_the_names_of_class_folders_may_be_meant_to_be(names, said, tmp_path):
+    source = images(put(tmp_path, {f"{name}/{number}.jpg": JPEG for name in names for number in range(2)}))
+    source.schema()
+    assert [bool(re.match(said or "", one)) for one in source.warnings] == ([] if said is None else [True])
+    assert images(tmp_path, classes=names).warnings == ()
 
 
 def test_a_folder_without_classes_has_no_labels(tmp_path):
@@ -325,6 +342,8 @@ LABELS = {"1.jpg": JPEG, "2.jpg": JPEG, "sub/3.jpg": JPEG}
         "\ufeffImage_ID,Breed\r\n1,dog\r\n2,cat\r\nsub/3,dog\r\n",
         "1.jpg,dog\n2.jpg,cat\nsub\\3.jpg,dog\n",
         'filename,label\n"1.jpg","dog"\n\n2.jpg,cat \nsub/3.jpg,dog\n',
+        'filename;label\n1.jpg;dog\n2.jpg;"cat"\nsub/3.jpg;dog\n',
+        "filename\tlabel\n1.jpg\tdog\n2.jpg\tcat\nsub/3.jpg\tdog\n",
     ],
 )
 def test_labels_from_a_file(text, tmp_path):

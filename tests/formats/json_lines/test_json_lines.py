@@ -239,3 +239,15 @@ def test_when_no_line_can_be_used_the_first_says_why(tmp_path):
     (tmp_path / "a.jsonl").write_text('{"a":' + "[" * 5000 + "]" * 5000 + "}\n")
     with pytest.raises(rs.RecordsmithError, match=r"No row can be used: The line cannot be read: lists and objects"):
         rs.make(tmp_path / "a.jsonl", tmp_path / "out")
+
+
+def test_reasons_are_about_the_value(tmp_path):
+    lines = ['{"a": "x"}', '{"a": "\\ud83d"}', '{"a": "y"}', '{"a": "z"},', '{"a": 7}']
+    (tmp_path / "a.jsonl").write_text("\n".join(lines))
+    stored = stored_rows(rs.sources.jsonl(tmp_path / "a.jsonl"))
+    assert [row["a"] for row in stored.rows] == ["x", "y"]
+    assert sorted(one.reason for one in stored.rejects) == [
+        "The line is not JSON: Extra data at character 11.",
+        "The text has half of a surrogate pair, so it is not Unicode.",
+        "The value is not a string, as in other rows.",
+    ]

@@ -138,6 +138,31 @@ def test_several_files_must_agree(tmp_path):
         rs.sources.parquet(tmp_path).schema()
 
 
+def test_columns_of_several_files_may_be_in_any_order(tmp_path):
+    written(tmp_path, {"a": [1], "b": ["x"], "s": [{"u": 1, "v": 2}]}, "1.parquet")
+    written(tmp_path, {"s": [{"u": 3, "v": 4}], "b": ["y"], "a": [2]}, "2.parquet")
+    rows = stored_rows(rs.sources.parquet(tmp_path)).rows
+    assert rows == [{"a": 1, "b": "x", "s/u": 1, "s/v": 2}, {"a": 2, "b": "y", "s/u": 3, "s/v": 4}]
+
+
+def test_columns_with_the_same_name_are_an_error(tmp_path):
+    path = written(tmp_path, pa.Table.from_arrays([pa.array([1]), pa.array([2])], names=["a", "a"]))
+    with pytest.raises(rs.RecordsmithError, match=r"Several columns have the same name(.|\n)*'a'"):
+        rs.sources.parquet(path).schema()
+
+
+@pytest.mark.parametrize("statistics", [True, False])
+def test_decimals_that_a_float32_would_round_are_float64(tmp_path, statistics):
+    money = [decimal.Decimal("12345678901234.56"), decimal.Decimal(-1)]
+    small = [decimal.Decimal("1.10"), None]
+    kind = pa.decimal128(20, 2)
+    table = pa.table({"money": pa.array(money, kind), "small": pa.array(small, kind)})
+    pq.write_table(table, tmp_path / "x.parquet", write_statistics=statistics)
+    source = rs.sources.parquet(tmp_path / "x.parquet")
+    assert source.schema() == rs.Schema({"money": rs.Scalar("float64"), "small": rs.Scalar("float32", optional=True)})
+    assert stored_rows(source).column("money") == [12345678901234.56, -1.0]
+
+
 def test_a_file_that_is_no_parquet_is_named(tmp_path):
     (tmp_path / "x.parquet").write_bytes(b"no parquet at all")
     with pytest.raises(rs.RecordsmithError, match=r"x\.parquet"):

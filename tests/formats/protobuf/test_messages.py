@@ -216,3 +216,30 @@ def test_records_that_are_no_messages_are_rejects(types: Path, tmp_path: Path):
     made = rs.make(source, tmp_path / "out", shuffle=False)
     assert (made.rejects, len(rs.open(tmp_path / "out"))) == (1, 9)
     assert "record 4" in (tmp_path / "out" / "rejected.jsonl").read_text()
+
+
+def test_extensions_are_columns(tmp_path: Path):
+    base = pb.DescriptorProto(name="Base", field=[field("n", 1, "int32")])
+    base.extension_range.add(start=100, end=200)
+    extensions = [
+        field("color", 101, "string", extendee=".ext.Base"),
+        field("sizes", 100, "int32", repeated=True, extendee=".ext.Base"),
+    ]
+    file = pb.FileDescriptorProto(
+        name="ext.proto", package="ext", syntax="proto2", message_type=[base], extension=extensions
+    )
+    (tmp_path / "types.pb").write_bytes(pb.FileDescriptorSet(file=[file]).SerializeToString())
+    pool = descriptor_pool.DescriptorPool()
+    pool.AddSerializedFile(file.SerializeToString())
+    kind = message_factory.GetMessageClass(pool.FindMessageTypeByName("ext.Base"))
+    first, second = kind(n=1), kind(n=2)
+    first.Extensions[pool.FindExtensionByName("ext.color")] = "red"
+    first.Extensions[pool.FindExtensionByName("ext.sizes")].extend([3, 4])
+    records = [first.SerializeToString(), second.SerializeToString()]
+    (tmp_path / "a.tfrecord").write_bytes(file_bytes(records))
+    ds = rs.open(tmp_path / "a.tfrecord", descriptor=tmp_path / "types.pb", message="ext.Base")
+    assert list(ds.schema) == ["n", "[ext.sizes]", "[ext.color]"]
+    assert [(row["n"], row["[ext.sizes]"].tolist(), row["[ext.color]"]) for row in ds] == [
+        (1, [3, 4], "red"),
+        (2, [], None),
+    ]

@@ -250,3 +250,17 @@ def test_a_duckdb_file_reads_no_other_file(tmp_path):
     path = file_of("duckdb", tmp_path / "a.duckdb")
     with pytest.raises(rs.RecordsmithError, match="The query failed"):
         rs.sources.sql(path, query=f"SELECT * FROM read_csv('{tmp_path}/secret.csv')").schema()
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "duckdb"])
+def test_a_view_is_read_by_its_name(kind, tmp_path):
+    path = file_of(kind, tmp_path / "a.db")
+    connection = sqlite3.connect(path) if kind == "sqlite" else duckdb.connect(str(path))
+    connection.execute("CREATE VIEW few AS SELECT n, words FROM t WHERE n < 3")
+    connection.commit()
+    connection.close()
+    rows = stored_rows(rs.sources.sql(str(path), table="few")).rows
+    assert rows == [{"n": number, "words": f"né {number}"} for number in range(3)]
+    assert stored_rows(rs.sources.sql(str(path))).rows[0]["n"] == 0  # the only table
+    with pytest.raises(rs.RecordsmithError, match=r"(?s)no table 'fwe'\. Did you mean 'few'.*'t', 'few'"):
+        rs.sources.sql(str(path), table="fwe")

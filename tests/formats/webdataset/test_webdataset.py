@@ -45,6 +45,13 @@ def npy(array: object) -> bytes:
     return file.getvalue()
 
 
+def test_a_sample_in_two_places_is_an_error(tmp_path):
+    (tmp_path / "a.tar").write_bytes(tar([("0.jpg", JPEG), ("1.jpg", JPEG), ("0.cls", b"0"), ("1.cls", b"1")]))
+    said = r"(?s)not next to each other.*a\.tar.*sample '0' twice, with 'image' and with 'label'.*--sort=name"
+    with pytest.raises(PipelineError, match=said):
+        webdataset(tmp_path / "a.tar").schema()
+
+
 def load(source):
     schema = source.schema()
     columns: dict[str, list[object]] = {name: [] for name in schema}

@@ -234,3 +234,13 @@ def test_rows_without_a_label_cannot_be_balanced(quick_path: Path):
     source = Columns({"n": np.arange(9), "kind": [1, 2, None] * 3}, schema, label="kind")
     with pytest.raises(rs.RecordsmithError, match="3 rows without it"):
         rs.make(source, quick_path / "out", balance="oversample")
+
+
+def test_values_that_hardly_repeat_are_said(quick_path: Path):
+    rows = [{"x": n / 7, "y": n % 2} for n in range(40)]
+    source = rs.sources.rows(rows)
+    made = rs.make(source, quick_path / "a", split="train=0.5,test=0.5", stratify="x")
+    assert "It makes little difference to stratify by 'x': it has 40 different values in 40 rows." in made.warnings
+    assert not rs.make(source, quick_path / "b", split="train=0.5,test=0.5", stratify="y").warnings
+    made = rs.make(rs.sources.rows(rows, label="x"), quick_path / "c", balance="oversample")
+    assert any("to balance 'x'" in warning for warning in made.warnings)

@@ -139,6 +139,30 @@ def test_a_repository_of_hugging_face(tmp_path):
     assert rs.make(tmp_path / "repository" / "de", tmp_path / "out").splits_kept
 
 
+def test_folders_with_the_same_shard_are_several_datasets(tmp_path):
+    for name in ("en", "de"):
+        filled(tmp_path / "words", f"{name}/train-00000-of-00001.csv", data=b"text\n" + name.encode() + b"\n")
+        filled(tmp_path / "years", f"lang={name}/train-00000-of-00001.csv", data=b"text\nx\n")
+    with pytest.raises(rs.RecordsmithError, match=r"(?s)look like several datasets.*'de/train-.*', 'en/train-"):
+        rs.make(tmp_path / "words", tmp_path / "out")
+    assert rs.make(str(tmp_path / "words/*/*.csv"), tmp_path / "a").rows == 2
+    assert rs.make(tmp_path / "years", tmp_path / "b").rows == 2
+
+
+def test_the_metadata_of_hugging_face_is_not_the_data(tmp_path):
+    filled(tmp_path, "dataset_infos.json", data=b"{}")
+    filled(tmp_path, "croissant.json", data=b"{}")
+    filled(tmp_path, "train.csv")
+    assert kind_of(tmp_path) == "csv"
+
+
+def test_annotations_of_images_in_folders_are_named(tmp_path):
+    filled(tmp_path, "imgs/a/1.png", "imgs/b/2.png", data=IMAGE)
+    filled(tmp_path, "all.json", data=b'{"images": [], "annotations": [], "categories": []}')
+    with pytest.raises(rs.RecordsmithError, match=r"1 of kind coco \(all.json\), 2 of kind images(.|\n)*sources.coco"):
+        kind_of(tmp_path)
+
+
 def test_the_cache_of_hugging_face(tmp_path):
     table = datasets.Dataset.from_dict({"x": [1, 2, 3]})
     for split in ("train", "test"):

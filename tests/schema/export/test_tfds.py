@@ -14,6 +14,7 @@ import PIL.Image
 import pytest
 
 import recordsmith as rs
+from recordsmith.dataset.tfds_folder import UnusedSchemaWarning
 from recordsmith.schema.export.tfds import dataset_info, tfds_features, write_tfds_metadata
 from recordsmith.storage.publication import Publication
 
@@ -310,6 +311,7 @@ class TestReading:
                 "names": features.Sequence(features.Text()),
                 "audio": features.Audio(),
                 "pair": features.Translation(["de", "en"]),
+                "words": features.TranslationVariableLanguages(languages=["de", "en"]),
                 "raw": features.Tensor(shape=(2, 2), dtype=np.uint16, encoding="bytes"),
                 "packed": features.Tensor(shape=(2,), dtype=np.int32, encoding="zlib"),
                 "half": features.Tensor(shape=(2,), dtype=np.float16),
@@ -347,6 +349,7 @@ class TestReading:
                             "names": ["a"] * n,
                             "audio": np.arange(n + 1),
                             "pair": {"de": "ja", "en": "yes"},
+                            "words": {"de": "ja", "en": ["yes", "yea"]},
                             "raw": np.full((2, 2), n, np.uint16),
                             "packed": np.array([n, n], np.int32),
                             "half": np.array([n, 0.5], np.float16),
@@ -379,6 +382,8 @@ class TestReading:
             "audio": rs.Tensor("int64", (None,)),
             "pair/de": rs.Text(),
             "pair/en": rs.Text(),
+            "words/language": rs.Text((None,)),
+            "words/translation": rs.Text((None,)),
             "raw": rs.Tensor("uint16", (2, 2)),
             "packed": rs.Tensor("int32", (2,), storage="zlib"),
             "half": rs.Tensor("float16", (2,), storage="list"),
@@ -402,6 +407,8 @@ class TestReading:
         assert rows[2]["packed"].tolist() == [2, 2]
         assert rows[1]["raw"].tolist() == [[1, 1], [1, 1]]
         assert rows[1]["pair/de"] == "ja"
+        assert rows[1]["words/language"] == ["de", "en", "en"]
+        assert rows[1]["words/translation"] == ["ja", "yea", "yes"]
         assert [bool(row["meta/flag"]) for row in rows] == [False, True, False]
 
 
@@ -413,7 +420,6 @@ def document(**node: Any) -> dict[str, Any]:
     "node",
     [
         {"jsonFeature": {"json": "{}"}},
-        {"translation": {"languages": ["a"], "variableLanguagesPerExample": True}},
         {"tensor": {"shape": {"dimensions": ["2", "2"]}, "dtype": "string"}},
         {"tensor": {"shape": {"dimensions": ["2"]}, "dtype": "float32", "encoding": "brotli"}},
         {"tensor": {"shape": {"dimensions": ["0"]}, "dtype": "float32"}},
@@ -430,7 +436,9 @@ def test_features_that_are_not_known_are_named(node: dict[str, Any]):
 def test_a_folder_with_a_feature_that_is_not_known_is_read_by_its_records(tmp_path: Path):
     write_folder(tmp_path, rs.Schema({"x": rs.Scalar("int64")}), lambda n: {"x": n})
     (tmp_path / "features.json").write_text(json.dumps(document(jsonFeature={"json": "{}"})))
-    assert rs.open(tmp_path).schema["x"] == rs.Scalar("int64")
+    with pytest.warns(UnusedSchemaWarning, match=r"features.json is not used \(feature 'x': The TensorFlow") as caught:
+        assert rs.open(tmp_path).schema["x"] == rs.Scalar("int64")
+    assert caught[0].filename == __file__, "the warning points at the wrong line"
 
 
 @pytest.mark.parametrize("text", ["{", "[]", '"features"'])

@@ -123,14 +123,7 @@ def manifest_disagrees(facts: DatasetFacts) -> Iterator[Finding]:
         Copy the file again from where it was made, or make the dataset again.
     """
     for shard in facts.shards:
-        if shard.promised is None:
-            continue
-        has = {"records": shard.records, "bytes": shard.bytes, "sha256": shard.sha256}
-        wrong = {
-            name: (said, actual)
-            for name, actual in has.items()
-            if (said := getattr(shard.promised, name)) is not None and actual is not None and said != actual
-        }
+        wrong = shard.differences()
         if not facts.looked_at_all:
             wrong.pop("records", None)
         if wrong:

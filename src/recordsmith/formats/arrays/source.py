@@ -127,7 +127,7 @@ class ArraysSource(Source):
                 )
         self._tables = {split: {name: columns[name] for name in names} for split, columns in tables.items()}
         for columns in self._tables.values():
-            _check_lengths(columns)
+            _check_lengths(columns, self.kind)
         every = [column for table in self._tables.values() for column in table.values()]
         self._files = {column.file.path: column.file for column in every if isinstance(column, StoredArray)}
         self.sequential = not all(isinstance(column, StoredArray) and column.offset is not None for column in every)
@@ -300,7 +300,9 @@ def _objects(value: Sequence[Any]) -> Array:
     return objects
 
 
-def _check_lengths(columns: Mapping[str, Column]) -> None:
+def _check_lengths(columns: Mapping[str, Column], kind: str) -> None:
+    path = next((place.file.path for place in _stored(columns)), None)
+    choosing = f"rs.sources.{kind}(..., columns=[...])"
     if not columns:
         raise RecordsmithError(
             "No arrays were given.", expected="arrays by name, such as {'image': images, 'label': y}"
@@ -309,16 +311,18 @@ def _check_lengths(columns: Mapping[str, Column]) -> None:
     if single:
         raise RecordsmithError(
             "An array needs one entry per row.",
+            path=path,
             found=f"{list_names(single)}: a single value",
-            advice="Choose the other arrays with columns=[...].",
+            advice=f"Choose the other arrays with {choosing}.",
         )
     rows = {name: int(column.shape[0]) for name, column in columns.items()}
     if len(set(rows.values())) > 1:
         raise RecordsmithError(
             "The arrays differ in length.",
+            path=path,
             found=", ".join(f"{name!r} has {count}" for name, count in list(rows.items())[:8]),
             expected="one entry per row in each",
-            advice="Choose those that belong together with columns=[...].",
+            advice=f"Choose those that belong together with {choosing}.",
         )
 
 

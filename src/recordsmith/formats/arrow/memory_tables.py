@@ -53,7 +53,7 @@ def _is_one_table(data: Any) -> bool:
         return getattr(data, "features", None) is not None and hasattr(data, "with_format")
     if package == "pyarrow" and hasattr(data, "type"):
         return False  # a column
-    if package == "polars" and not hasattr(data, "columns"):
+    if package == "polars" and not hasattr(type(data), "columns"):
         return False  # the same
     return hasattr(data, "__arrow_c_stream__") or hasattr(data, "__arrow_c_array__") or _is_arrow_dataset(data)
 
@@ -212,7 +212,11 @@ def _arrow_of_pandas(frame: Any) -> Any:
     columns = []
     for place, name in enumerate(names):
         try:
-            columns.append(arrow.Array.from_pandas(frame.iloc[:, place]))
+            array = arrow.Array.from_pandas(frame.iloc[:, place])
+            if isinstance(array, arrow.ExtensionArray) and array.type.extension_name.startswith("pandas."):
+                # periods and intervals, of which Arrow keeps numbers that only pandas can read
+                array = arrow.Array.from_pandas(frame.iloc[:, place].astype("string"))
+            columns.append(array)
         except (arrow.ArrowException, TypeError, ValueError, OverflowError) as error:
             kinds = sorted({type(value).__name__ for value in frame.iloc[:, place].dropna().head(10_000)})
             raise RecordsmithError(

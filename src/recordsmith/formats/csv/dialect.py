@@ -9,6 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 from recordsmith.errors import RecordsmithError, list_names
@@ -20,6 +21,8 @@ __all__ = ["MISSING", "CsvHead", "Dialect", "checked_encoding", "one_byte", "rea
 
 MISSING = ("", "NA", "N/A", "n/a", "#N/A", "NULL", "null", "None")
 _HEAD = 1 << 18  # bytes, in which the first line usually ends
+_NUMBER = re.compile(r"[+-]?[0-9]+(\.[0-9]*)?([eE][+-]?[0-9]+)?")
+_COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+")
 _DELIMITERS = (",", "\t", ";", "|")
 
 
@@ -51,6 +54,8 @@ class CsvHead:
     rules: LineRules
     start: int
     line: int
+    number_as_name: str | None = None  # which shows that the first line may be a row
+    decimal_commas: tuple[tuple[str, str], ...] = ()  # cells of the first row that look like it, with their columns
 
 
 def read_head(file: SourceFile, dialect: Dialect) -> CsvHead:
@@ -89,7 +94,24 @@ def read_head(file: SourceFile, dialect: Dialect) -> CsvHead:
     named = cells if dialect.exported else _named(cells) if dialect.header else ()
     names = dialect.names or tuple(named)
     _check_names(file, names, cells, dialect)
-    return CsvHead(names, rules, end if dialect.header else start, line + lines if dialect.header else line)
+    begin = end if dialect.header else start
+    row = next(iter(data[begin:].lstrip(b"\r\n").splitlines()), b"").decode(dialect.encoding, "replace")
+    commas = () if delimiter == "," or dialect.decimal != "." else _decimal_commas(row.split(delimiter), names)
+    number = None if dialect.exported or not dialect.header else _number_as_name(cells)
+    return CsvHead(names, rules, begin, line + lines if dialect.header else line, number, commas)
+
+
+def _number_as_name(cells: Sequence[str]) -> str | None:
+    """Return a number among the names; whole numbers that increase may be names, such as years."""
+    numbers = [cell.strip() for cell in cells if _NUMBER.fullmatch(cell.strip())]
+    increasing = all(map(str.isdecimal, numbers)) and all(int(a) < int(b) for a, b in pairwise(numbers))
+    return numbers[0] if numbers and not increasing else None
+
+
+def _decimal_commas(cells: Sequence[str], names: Sequence[str]) -> tuple[tuple[str, str], ...]:
+    return tuple(
+        (name, cell.strip()) for name, cell in zip(names, cells, strict=False) if _COMMA.fullmatch(cell.strip())
+    )
 
 
 def _detected_delimiter(data: bytes, dialect: Dialect, path: str) -> str:
@@ -128,7 +150,8 @@ def _check_names(file: SourceFile, names: Sequence[str], cells: Sequence[str], d
             "Two columns have the same name.",
             path=file.path,
             found=list_names(twice),
-            advice="Rename one of them in the header, or pass names=[...] to replace the header.",
+            advice="Rename one of them in the header, or pass names=[...] to replace the header. If the first line is "
+            "a row, pass header=False too.",
         )
 
 

@@ -38,9 +38,11 @@ from recordsmith.formats.tables.survey import on_threads
 from recordsmith.formats.tables.text_source import TextTableSource
 from recordsmith.formats.tables.times import UNITS
 from recordsmith.schema import Bytes, Feature, Image, Label, Scalar, Schema, Text
+from recordsmith.wording.numbers import count_text
 
 __all__ = ["CsvSource", "csv"]
 
+_FEW = 10  # with this many times fewer cells that are no numbers, a column of text may be one of numbers
 SUFFIXES = (".csv", ".tsv", ".csv.gz", ".tsv.gz", ".csv.bz2", ".csv.zst", ".tsv.bz2", ".tsv.zst")
 
 
@@ -221,6 +223,7 @@ class CsvSource(TextTableSource):
         self._dialect = dialect
         self._pieces: list[tuple[int, Piece]] | None = None
         self._kept = KeptTables()
+        self._doubts: tuple[str, ...] = ()
 
     def schema(self) -> Schema:
         """Return the schema of the rows, after reading all of them if types are inferred."""
@@ -306,15 +309,61 @@ class CsvSource(TextTableSource):
                 pieces.append((number, piece))
             known = {name: merged_cells(known[name], facts[name]) for name in known}
         if not rows:
-            raise RecordsmithError(
-                "There are no rows below the header." if self._dialect.header else "There are no rows.",
-                path=self._files[0].path if len(self._files) == 1 else None,
-                advice="The types cannot be inferred without rows. Pass a schema to make an empty dataset.",
-            )
+            raise self._no_rows()
         self._rows = rows
+        self._doubts = tuple(self._doubtful({name: facts for name, facts in known.items() if hints[name] is None}))
         if not self.sequential:
             self._pieces = pieces
         return {name: self._settled(facts, hints[name]) for name, facts in known.items()}
+
+    def _no_rows(self) -> RecordsmithError:
+        """Return the error for files without a row that has as many cells as there are columns."""
+        for number, piece in self._cut():
+            head = self._heads[number]
+            reading = CsvReading(head, self._dialect, {})
+            for row, count, text in reading.parse(piece, reading.decoded(piece.read()), {})[1][:1]:
+                return RecordsmithError(
+                    "No line has as many cells as there are columns.",
+                    path=CsvPlaces(piece, head.rules, 0, (row,)).of_row_in_file(row),
+                    found=f"{count_text(count, 'cell')}: {shortened(text)}",
+                    expected=f"{count_text(len(head.names), 'cell')}, as in the line of the names: "
+                    f"{list_names(head.names)}",
+                    advice="Remove lines above the names, such as comments, or set the delimiter.",
+                )
+        return RecordsmithError(
+            "There are no rows below the header." if self._dialect.header else "There are no rows.",
+            path=self._files[0].path if len(self._files) == 1 else None,
+            advice="The types cannot be inferred without rows. Pass a schema to make an empty dataset.",
+        )
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What looks like a mistake in how the files are read."""
+        number = next((head.number_as_name for head in self._heads if head.number_as_name is not None), None)
+        if number is None:
+            return self._doubts
+        said = (
+            f"The first line was taken for the names of the columns, and {number!r} is a number. If the line is a row, "
+            "pass header=False and names=[...] to rs.sources.csv."
+        )
+        return said, *self._doubts
+
+    def _doubtful(self, known: Mapping[str, ColumnFacts]) -> Iterator[str]:
+        """Say which columns are text and look like numbers."""
+        arrow = import_extra("pyarrow", "arrow", purpose="Reading CSV")
+        texts = {name: facts for name, facts in known.items() if arrow.types.is_string(settled_type(facts))}
+        for name, cell in dict(self._heads[0].decimal_commas).items():
+            if name in texts:
+                yield (
+                    f"Column {name!r} is text, and {cell!r} looks like a number with a decimal comma. If it is one, "
+                    "pass decimal=',' to rs.sources.csv."
+                )
+        for name, facts in texts.items():
+            if 0 < facts.others * _FEW <= facts.numbers and not facts.beyond:
+                yield (
+                    f"Column {name!r} is text, because {facts.others:,} of {facts.numbers + facts.others:,} cells are "
+                    "not numbers. If they mean a missing value, pass missing=[...] to rs.sources.csv."
+                )
 
     def _settled(self, facts: ColumnFacts, hint: str | None) -> ColumnFacts:
         arrow = import_extra("pyarrow", "arrow", purpose="Reading CSV")

@@ -173,7 +173,7 @@ class CocoReader:
     def _more(self, annotation: dict[str, Any], height: int, width: int) -> dict[str, Any]:
         more: dict[str, Any] = {}
         if "area" in self.fields:
-            more["area"] = checked_number(annotation.get("area", 0), "The area")
+            more["area"] = checked_number(annotation.get("area"), "The area")
         if "crowd" in self.fields:
             more["crowd"] = int(checked_number(annotation.get("iscrowd", 0), "iscrowd"))
         if "masks" in self.fields:

@@ -35,6 +35,7 @@ __all__ = ["voc"]
 PathLike = str | os.PathLike[str]
 
 _FLAGS = ("difficult", "truncated")
+_FLAG_WORDS = {"1": 1, "true": 1, "yes": 1, "0": 0, "false": 0, "no": 0, "unspecified": 0, "": 0}
 _NUMBER = re.compile(r"\s*-?[0-9]{1,9}(\.[0-9]{0,17})?\s*")
 
 
@@ -126,7 +127,7 @@ def _row(
     except AnnotationError as error:
         return AnnotatedImage(None, split=split, problem=str(error), place=place)
     for one in root.iter("object"):
-        classes.add(_text(one, "name"))
+        classes.update([_text(one, "name")] if _text(one, "name") else [])
         fields.update(what for what in _FLAGS if one.find(what) is not None)
         fields.update(["view"] if one.find("pose") is not None else [])
         fields.update("zero" for side in ("xmin", "ymin") if (one.findtext(f"bndbox/{side}") or "").strip() == "0")
@@ -156,13 +157,15 @@ class VocReader:
         objects = ImageObjects(size=_size(root))
         for one in root.iter("object"):
             name = _text(one, "name")
+            if not name:
+                raise AnnotationError("An object has no name.")
             if name not in self.numbers:
                 raise AnnotationError("The annotation changed while the dataset was being made.")
             box = one.find("bndbox")
             if box is None:
                 raise AnnotationError(f"The object {name[:60]!r} has no bndbox.")
             left, top, right, bottom = (_number(box, side) for side in ("xmin", "ymin", "xmax", "ymax"))
-            more: dict[str, Any] = {what: int(_text(one, what) == "1") for what in _FLAGS if what in self.fields}
+            more: dict[str, Any] = {what: _flag(one, what) for what in _FLAGS if what in self.fields}
             if "view" in self.fields:
                 more["view"] = _text(one, "pose")
             # In Pascal VOC, the first pixel has the number 1, and the last one belongs to the box.
@@ -194,6 +197,14 @@ def _size(root: Element) -> tuple[int, int] | None:
 
 def _text(element: Element, tag: str) -> str:
     return " ".join((element.findtext(tag) or "").split())
+
+
+def _flag(element: Element, tag: str) -> int:
+    """Return 0 or 1; an object without the tag is not difficult, truncated or occluded."""
+    text = _text(element, tag).lower()
+    if text not in _FLAG_WORDS:
+        raise AnnotationError(f"{tag} is neither 0 nor 1: {text[:60]!r}.")
+    return _FLAG_WORDS[text]
 
 
 def _number(box: Element, side: str) -> float:

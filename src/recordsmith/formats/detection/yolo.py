@@ -114,14 +114,14 @@ class YoloSource(AnnotatedSource):
         splits = lists.splits or by_folder
         rows, used, left_out = [], set(), 0
         for image in listing.files:
-            if lists.splits and image.name not in splits:
-                left_out += 1
-                continue
             its = beside[image.name]
             if its is None:  # in a folder of another name
                 named = by_stem.get(os.path.splitext(posixpath.basename(image.name))[0], [])
                 its = named[0] if len(named) == 1 else None
             used |= set() if its is None else {its}
+            if lists.splits and image.name not in splits:
+                left_out += 1
+                continue
             label = None if its is None else labels[its]
             found = label if label is not None and label.size else None
             place = "" if label is None else readable_name(label.path)

@@ -8,13 +8,14 @@ import warnings
 import zipfile
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
+from itertools import islice
 from typing import Any, ClassVar, Unpack
 
 from recordsmith.errors import CorruptRecordError, RecordsmithError, advise, did_you_mean, import_extra, list_names
 from recordsmith.formats.files.source_files import PathLike, SourceFile, find_files, opened
 from recordsmith.formats.tables.batch_source import Batch, BatchReader, BatchSource
 from recordsmith.formats.tables.options import ColumnOptions, column_options
-from recordsmith.formats.tables.value_rows import value_batches
+from recordsmith.formats.tables.value_rows import CellError, value_batches
 from recordsmith.records.shards import split_in_name
 from recordsmith.wording.numbers import count_text
 
@@ -26,6 +27,8 @@ MOST_STRINGS = 256 << 20  # bytes of its texts, which are in memory
 _LOOKED_AT = 65_536  # bytes of each file in it
 # What may be before the first element, in UTF-8: no DOCTYPE, and so no entities that multiply.
 _PROLOG = re.compile(rb"(?:\xef\xbb\xbf)?\s*(?:<\?[^>]*\?>\s*|<!--.*?-->\s*)*<[A-Za-z]", re.DOTALL)
+_FORMULA = re.compile(rb"<(?:\w+:)?f[ />]")
+_READ_AT_ONCE = 1 << 20
 _NOT_COUNTED = ", empty rows not counted"
 
 
@@ -34,8 +37,9 @@ def excel(
 ) -> ExcelSource:
     """Return the rows of an Excel sheet as a source for `make`.
 
-    The first row has the names of the columns. Empty rows are passed over. A formula has the value that Excel saved.
-    Cells of dates and times are read as such.
+    The first row has the names of the columns; one without a name is called after its number, such as column_1. Empty
+    rows are passed over. A formula has the value that Excel saved. Cells of dates and times are read as such. A row
+    with an error, such as #DIV/0!, is rejected.
 
     Args:
         paths: a workbook (.xlsx, .xlsm), or several with the same columns.
@@ -85,12 +89,36 @@ class SheetReader(BatchReader):
 
     def batches(self, fields: Any) -> Iterator[Batch]:
         """Give the rows below the names."""
+        if fields is None:
+            self._check_formulas()
         with _workbook(self._file) as book:
-            rows = book[self._sheet].iter_rows(values_only=True)
-            names = self._names(next(rows, ()))
+            rows = _rows(book[self._sheet])
+            names = self._names([cell.value for cell in next(rows, ())])
             width = len(names)
-            filled = ((*row, *[None] * (width - len(row)))[:width] for row in self._not_empty(rows, width))
+            values = (tuple(map(_value, row)) for row in rows)
+            filled = ((*row, *[None] * (width - len(row)))[:width] for row in self._not_empty(values, width))
             yield from value_batches(filled, names, fields, self._text)
+
+    def _check_formulas(self) -> None:
+        """Raise if a formula was saved without its value, as all programs do that do not calculate."""
+        without, total = "", 0
+        with _workbook(self._file) as book:
+            if not _has_formulas(self._file):
+                return
+            with _workbook(self._file, formulas=True) as written:
+                for values, formulas in zip(_rows(book[self._sheet]), _rows(written[self._sheet]), strict=True):
+                    for value, formula in zip(values, formulas, strict=True):
+                        # An empty text is a value: its cell is of another type.
+                        if formula.data_type == "f" and value.value is None and value.data_type != "str":
+                            without = without or f"{formula.coordinate}: {formula.value}"
+                            total += 1
+        if total:
+            raise RecordsmithError(
+                "The workbook has formulas without their values: the program that wrote it did not calculate them.",
+                path=self.name,
+                found=f"{count_text(total, 'formula')} without a value, the first in {without}",
+                advice="Open the workbook in Excel or LibreOffice, and save it.",
+            )
 
     def _not_empty(self, rows: Iterable[Sequence[Any]], width: int) -> Iterator[Sequence[Any]]:
         empty = False
@@ -115,18 +143,19 @@ class SheetReader(BatchReader):
         return self.name
 
     def _names(self, cells: Sequence[Any]) -> list[str]:
-        names = [None if cell is None else str(cell).strip() for cell in cells]
+        names = ["" if cell is None else str(cell).strip() for cell in cells]
         while names and not names[-1]:
             names.pop()
-        twice = sorted({str(name) for name in names if names.count(name) > 1})
-        if not names or not all(names) or twice:
+        names = [name or f"column_{number}" for number, name in enumerate(names, 1)]
+        twice = sorted({name for name in names if names.count(name) > 1})
+        if not names or twice:
             raise RecordsmithError(
                 "The first row of the sheet must have a different name for each column.",
                 path=self.name,
-                found=f"{list_names(twice)} twice" if twice else f"{list_names(map(str, names))}",
+                found=f"{list_names(twice)} twice" if twice else "an empty row",
                 advice=_NAMES_ELSEWHERE,
             )
-        return [str(name) for name in names]
+        return names
 
 
 def _sheets(file: SourceFile, wanted: str | None, text: Sequence[str]) -> list[SheetReader]:
@@ -153,11 +182,35 @@ def _sheets(file: SourceFile, wanted: str | None, text: Sequence[str]) -> list[S
 
 
 def _has_cells(sheet: Any) -> bool:
-    return any(cell is not None for row in sheet.iter_rows(max_row=100, values_only=True) for cell in row)
+    return any(cell.value is not None for row in islice(_rows(sheet), 100) for cell in row)
+
+
+def _rows(sheet: Any) -> Iterator[Sequence[Any]]:
+    """Give the cells of each row, also of those outside of the range that the sheet says it has."""
+    sheet.reset_dimensions()
+    return iter(sheet.iter_rows())
+
+
+def _value(cell: Any) -> Any:
+    return CellError(cell.value) if cell.data_type == "e" else cell.value
+
+
+def _has_formulas(file: SourceFile) -> bool:
+    """Say whether a sheet of a workbook has a formula."""
+    with opened(file) as stream, zipfile.ZipFile(stream) as archive:
+        for name in archive.namelist():
+            if name.startswith("xl/worksheets/"):
+                with archive.open(name) as member:
+                    end = b""
+                    while part := member.read(_READ_AT_ONCE):
+                        if _FORMULA.search(end + part):
+                            return True
+                        end = part[-16:]
+    return False
 
 
 @contextmanager
-def _workbook(file: SourceFile) -> Iterator[Any]:
+def _workbook(file: SourceFile, *, formulas: bool = False) -> Iterator[Any]:
     """Open a workbook to be read row by row; what is wrong with it is an error that names it."""
     openpyxl = import_extra("openpyxl", "excel", purpose="Reading Excel workbooks")
     with opened(file) as stream:
@@ -165,7 +218,7 @@ def _workbook(file: SourceFile) -> Iterator[Any]:
             _check_sizes(stream, file.path)
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # about styles and the like, which are not read
-                with closing(openpyxl.load_workbook(stream, read_only=True, data_only=True)) as book:
+                with closing(openpyxl.load_workbook(stream, read_only=True, data_only=not formulas)) as book:
                     yield book
         except RecordsmithError:
             raise

@@ -9,7 +9,7 @@ from functools import cached_property
 from recordsmith.errors import RecordsmithError, advise, list_names
 from recordsmith.formats.files.source_files import SourceFile
 from recordsmith.formats.source import Chunk, Source
-from recordsmith.records.shards import TRAINING, split_in_name
+from recordsmith.records.shards import TRAINING, parse_shard_name, split_in_name
 
 __all__ = ["FileSource", "in_split_order", "splits_by_name"]
 
@@ -65,6 +65,9 @@ def splits_by_name(paths: Sequence[str]) -> dict[str, str]:
         return {}
     common = os.path.commonpath([os.path.dirname(os.path.abspath(path)) for path in paths])
     found = {path: _split_of_path(path, common) for path in paths}
+    if all(parse_shard_name(os.path.basename(path)).shard is not None for path in paths):
+        # Hugging Face names all files so, and the splits as it likes: unsupervised-00000-of-00001.parquet
+        found |= {path: _stem(path) for path, split in found.items() if split is None and path.endswith(".parquet")}
     known = {path: split for path, split in found.items() if split is not None}
     names = in_split_order(known.values())
     if len(names) < 2:
@@ -83,6 +86,12 @@ def splits_by_name(paths: Sequence[str]) -> dict[str, str]:
             ),
         )
     return known
+
+
+def _stem(path: str) -> str | None:
+    """Return what is before the number of a shard, if it can be the name of a split."""
+    stem = parse_shard_name(os.path.basename(path)).group.partition(".")[0]
+    return stem if stem.isidentifier() else None
 
 
 def _split_of_path(path: str, common: str) -> str | None:

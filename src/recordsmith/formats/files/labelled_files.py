@@ -16,7 +16,14 @@ from typing import Any, ClassVar, Protocol
 from recordsmith.errors import PipelineError
 from recordsmith.formats.files.source_files import PathLike, SourceFile, describe_files
 from recordsmith.formats.images.folder_layout import LayoutName, check_layout_name, layout_of, splits_of
-from recordsmith.formats.images.labels import Labelled, Labelling, labels_from_csv, labels_from_folders, without_labels
+from recordsmith.formats.images.labels import (
+    Labelled,
+    Labelling,
+    class_folder_warnings,
+    labels_from_csv,
+    labels_from_folders,
+    without_labels,
+)
 from recordsmith.formats.images.listing import FoundFile, Listing, list_files, list_folder, readable_name
 from recordsmith.formats.source import Chunk, Loaded, Reject, Source
 from recordsmith.schema import Feature, Label, Schema, Text
@@ -231,7 +238,9 @@ class LabelledFileSource(Source):
                 found = labels_from_csv(listing, asked.labels, asked.classes)
             found = found.in_splits(dict(zip(listing.files, splits_of(names), strict=True)))
         if asked.layout == "auto" and self._is_folder:
-            found, self._remarks = found.in_listed_splits(listing)
+            warned = () if asked.classes is not None or asked.labels is not None else class_folder_warnings(found)
+            found, said = found.in_listed_splits(listing)
+            self._remarks = (*warned, *said)
         return found
 
 

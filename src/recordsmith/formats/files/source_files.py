@@ -11,7 +11,7 @@ from typing import Any, BinaryIO
 
 from recordsmith.errors import RecordsmithError, list_names
 from recordsmith.formats.files.folder_walk import walk_files
-from recordsmith.records.shards import resolve_files
+from recordsmith.records.shards import resolve_files, warn_if_incomplete, warn_if_repeated
 from recordsmith.storage.objects import without_secrets
 from recordsmith.storage.ranged.opening import is_folder, is_ranged, open_object, record_bytes, walk_folder
 from recordsmith.storage.ranged.remote_stream import open_stream
@@ -80,6 +80,10 @@ def find_files(paths: PathLike | Iterable[PathLike], suffixes: Sequence[str], *,
                 advice="Pass the files, or a glob such as 'data/**/*'.",
             )
         files.extend(SourceFile.at(file) for file in below)
+    names = [file.path for file in files]
+    if isinstance(paths, (str, os.PathLike)) and [os.fsdecode(paths)] != names:  # a folder or a glob
+        warn_if_incomplete(names)
+    warn_if_repeated(names)
     return tuple(files)
 
 

@@ -13,12 +13,13 @@ from recordsmith.formats.files.file_splits import in_split_order
 from recordsmith.formats.images.folder_layout import FolderLayout, layout_of
 from recordsmith.formats.images.listed_splits import listed_splits
 from recordsmith.formats.images.listing import FoundFile, Listing, readable_name
-from recordsmith.records.shards import TRAINING
+from recordsmith.records.shards import TRAINING, split_in_name
 from recordsmith.storage.ranged.opening import is_ranged
 from recordsmith.wording.numbers import count_text
 
-__all__ = ["Labelled", "Labelling", "labels_from_csv", "labels_from_folders", "without_labels"]
+__all__ = ["Labelled", "Labelling", "class_folder_warnings", "labels_from_csv", "labels_from_folders", "without_labels"]
 
+_DELIMITERS = (",", ";", "\t", "|")
 _FILE_COLUMNS = ("filename", "file_name", "file", "image", "image_path", "path", "img", "image_id", "id", "name")
 _LABEL_COLUMNS = ("label", "class", "class_name", "category", "target", "label_name", "labels", "y")
 _MOST_NUMBERED = 1_000_000  # numbers above are names of something, and not classes counted from 0
@@ -128,6 +129,36 @@ def labels_from_folders(
         elif not drop_unlabelled:
             rows.append(Labelled(file, problem=problem, split=split))
     return Labelling(rows, tuple(numbers) or None, len(listing.files) - len(rows)).in_order()
+
+
+def class_folder_warnings(labelling: Labelling) -> tuple[str, ...]:
+    """Say what the names of class folders may be meant to be: splits, or the numbers of the classes.
+
+    >>> print(*class_folder_warnings(Labelling([], ("cat", "dog", "test"))))
+    The folder 'test' is taken for a class, because those beside it are: 'cat', 'dog'. If it contains a split, move the
+    class folders into a folder 'train'.
+    >>> print(*class_folder_warnings(Labelling([], ("0", "1", "10", "2"))))
+    Class '10' has the number 2, because the names are sorted as text. To sort them as numbers, pass
+    classes=['0', '1', '2', ...].
+    """
+    names = labelling.classes or ()
+    splits = [name for name in names if split_in_name(name) == name.lower()]
+    others = [name for name in names if name not in splits]
+    said = []
+    if splits and others and not labelling.splits:
+        said.append(
+            f"The folder {splits[0]!r} is taken for a class, because those beside it are: {list_names(others, 4)}. If "
+            "it contains a split, move the class folders into a folder 'train'."
+        )
+    if names and all(name.isascii() and name.isdigit() for name in names):
+        by_number = sorted(names, key=int)
+        wrong = next((number for number, name in enumerate(names) if name != by_number[number]), None)
+        if wrong is not None:
+            said.append(
+                f"Class {names[wrong]!r} has the number {wrong}, because the names are sorted as text. To sort them as "
+                f"numbers, pass classes=[{', '.join(map(repr, by_number[:3]))}, ...]."
+            )
+    return tuple(said)
 
 
 def labels_from_csv(listing: Listing, path: str, classes: Sequence[str] | None = None) -> Labelling:
@@ -272,7 +303,9 @@ def _read_entries(path: str) -> list[tuple[int, str, str]]:
     """Return (line, file name, label) for each row."""
     try:
         with open(path, newline="", encoding="utf-8-sig") as file:
-            reader = csv.reader(file, strict=True)
+            first = file.readline()
+            file.seek(0)
+            reader = csv.reader(file, delimiter=max(_DELIMITERS, key=first.count), strict=True)
             rows = [(reader.line_num, row) for row in reader if row]
     except OSError as error:
         raise PipelineError(f"The file of labels cannot be read: {error.strerror}.", path=path) from None

@@ -14,7 +14,14 @@ from recordsmith.errors import PipelineError
 from recordsmith.formats.images.annotated_folders import refuse_annotated, refuse_listed, unread_texts
 from recordsmith.formats.images.folder_layout import LayoutName, check_layout_name, layout_of, splits_of
 from recordsmith.formats.images.image_files import ImageFiles, contents_of, prepared_image
-from recordsmith.formats.images.labels import Labelled, Labelling, labels_from_csv, labels_from_folders, without_labels
+from recordsmith.formats.images.labels import (
+    Labelled,
+    Labelling,
+    class_folder_warnings,
+    labels_from_csv,
+    labels_from_folders,
+    without_labels,
+)
 from recordsmith.formats.images.listing import Listing, list_files, list_folder, readable_name
 from recordsmith.formats.images.options import describe_preparation, is_decoded, preparation_of
 from recordsmith.formats.images.warnings import kept_image_warnings
@@ -302,6 +309,8 @@ class ImageSource(Source):
         if self._strip:
             layout = replace(layout, classes=[None if name is None else name.strip() for name in layout.classes])
         found = labels_from_folders(listing, self._classes, layout, drop_unlabelled=self._dropping)
+        if self._classes is None and self._layout == "auto":
+            self._remarks += class_folder_warnings(found)
         return self._in_splits(found) if self._layout == "auto" else found
 
     def _in_splits(self, found: Labelling) -> Labelling:

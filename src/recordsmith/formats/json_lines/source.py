@@ -314,8 +314,10 @@ def _line_by_line(piece: Piece, data: bytes, fields: Any) -> ParsedLines:
         try:
             row = exact_json(line)
         except (ValueError, RecursionError) as error:
-            problem = "is not JSON" if isinstance(error, json.JSONDecodeError) else "cannot be read"
-            refuse(number, f"The {piece.unit} {problem}: {error}.", line[:_SHOWN].decode(errors="backslashreplace"))
+            problem = f"cannot be read: {error}"
+            if isinstance(error, json.JSONDecodeError):
+                problem = f"is not JSON: {error.msg} at character {error.pos + 1}"
+            refuse(number, f"The {piece.unit} {problem}.", line[:_SHOWN].decode(errors="backslashreplace"))
             continue
         if isinstance(row, dict) and not (b"\\u" in line and _has_broken_key(row)):
             rows.append(row)

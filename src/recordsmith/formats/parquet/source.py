@@ -25,6 +25,7 @@ from recordsmith.formats.tables.columns import (
     flattened,
     int64_array,
     is_image_struct,
+    is_wide,
     merged,
     named_facts,
     schema_of,
@@ -201,18 +202,17 @@ class ParquetSource(FileSource):
     def _metadata(self) -> list[Any]:
         found = [_opened(file).metadata for file in self._files]
         schemas = [_arrow_schema(file, metadata) for file, metadata in zip(self._files, found, strict=True)]
-        first = schemas[0]
+        first = _fields_by_name(self._files[0].path, schemas[0])
         for file, kinds in zip(self._files, schemas, strict=True):
-            if not kinds.equals(first):
-                differing = [
-                    field.name for field in first if field.name not in kinds.names or kinds.field(field.name) != field
-                ]
-                differing += [name for name in kinds.names if name not in first.names]
+            fields = _fields_by_name(file.path, kinds)
+            both = first.keys() & fields.keys()
+            differing = [name for name in first | fields if name not in both or first[name] != fields[name]]
+            if differing:
                 raise RecordsmithError(
                     "The files have different columns.",
                     path=file.path,
-                    found=f"differences in {list_names(differing)}",
-                    expected=f"the columns of {self._files[0].path}",
+                    found=_types_of(differing, fields),
+                    expected=f"{_types_of(differing, first)}, as in {self._files[0].path}",
                     advice="Make a separate dataset for each kind of file.",
                 )
         return found
@@ -303,7 +303,7 @@ class ParquetSource(FileSource):
                 if any(gap is not None and gap[0] == 0 for gap in gaps):
                     facts[name] = ColumnFacts(kind)
             elif not types.is_nested(kind) and not types.is_dictionary(kind):
-                found = self._statistics(name, extremes=types.is_float64(kind))
+                found = self._statistics(name, extremes=is_wide(kind))
                 if found is not None:
                     facts[name] = ColumnFacts(kind, found[0] > 0, large=found[1] >= EXACT_IN_FLOAT32)
         return facts
@@ -320,7 +320,7 @@ class ParquetSource(FileSource):
                     return None
                 nulls += statistics.null_count
                 if extremes:
-                    largest = max(largest, abs(statistics.min), abs(statistics.max))
+                    largest = max(largest, float(abs(statistics.min)), float(abs(statistics.max)))
         return nulls, largest
 
     @cached_property
@@ -453,6 +453,25 @@ def _opened(file: SourceFile) -> Any:
 def _arrow_schema(file: SourceFile, metadata: Any) -> Any:
     with parquet_errors(file.path):
         return metadata.schema.to_arrow_schema()
+
+
+def _fields_by_name(path: str, kinds: Any) -> dict[str, Any]:
+    twice = sorted(name for name, count in Counter(kinds.names).items() if count > 1)
+    if twice:
+        raise RecordsmithError(
+            "Several columns have the same name.", path=path, found=list_names(twice), advice="Rename them."
+        )
+    return {field.name: field for field in kinds}
+
+
+def _types_of(names: Sequence[str], fields: Mapping[str, Any]) -> str:
+    """Say which types some columns have in a file."""
+    said = [_type_of(fields[name]) if name in fields else f"no {name!r}" for name in names[:4]]
+    return ", ".join([*said, f"and {len(names) - 4} more"] if len(names) > 4 else said)
+
+
+def _type_of(field: Any) -> str:
+    return f"{field.name!r} {field.type}{'' if field.nullable else ' without gaps'}"
 
 
 @contextmanager

@@ -6,6 +6,7 @@ enum                                     Label, if its numbers are 0 to n - 1; e
 message                                  its fields, named with "/"
 repeated message, map                    lists of its fields; lists in lists are Sequences
 a message inside of itself               Bytes: the serialized message
+an extension                             the same, named as in [pkg.name]
 
 A field that knows whether it was set, and was not, is absent. So are the fields of a message that was not set.
 """
@@ -134,9 +135,10 @@ def _plain(values: Any, offsets: Any) -> tuple[Any, Any]:
 
 
 def _columns_of(kind: Any, path: tuple[Any, ...], inside: tuple[str, ...]) -> Iterable[_Column]:
-    for field in kind.fields:
+    extensions = sorted(kind.file.pool.FindAllExtensions(kind), key=lambda field: field.number)
+    for field in (*kind.fields, *extensions):
         here = (*path, field)
-        name = "/".join(one.name for one in here)
+        name = "/".join(map(_name, here))
         inner = field.message_type
         if inner is None:
             yield _Column(name, _feature(field, here), here)
@@ -145,6 +147,19 @@ def _columns_of(kind: Any, path: tuple[Any, ...], inside: tuple[str, ...]) -> It
             yield _Column(name, _nested(Bytes, here, words), here, serialized=True)
         else:
             yield from _columns_of(inner, here, (*inside, kind.full_name))
+
+
+def _name(field: Any) -> str:
+    """Return the name of a field; that of an extension as protobuf's text format has it, such as [pkg.color]."""
+    return f"[{field.full_name}]" if field.is_extension else str(field.name)
+
+
+def _content(message: Any, field: Any) -> Any:
+    return message.Extensions[field] if field.is_extension else getattr(message, field.name)
+
+
+def _is_set(message: Any, field: Any) -> bool:
+    return bool(message.HasExtension(field) if field.is_extension else message.HasField(field.name))
 
 
 def _is_repeated(field: Any) -> bool:
@@ -201,7 +216,7 @@ def _value(message: Any, path: tuple[Any, ...], column: _Column) -> Any:
     """Return the value of a field: None if it is absent, a list of values for each repeated field on the way."""
     field, rest = path[0], path[1:]
     if _is_repeated(field):
-        found = getattr(message, field.name)
+        found = _content(message, field)
         if _is_map(field):  # in no order of its own
             keys = sorted(found)
             if rest[0].name == "key":
@@ -211,9 +226,9 @@ def _value(message: Any, path: tuple[Any, ...], column: _Column) -> Any:
         if rest:
             return [_value(entry, rest, column) for entry in found]
         return [entry.SerializeToString(deterministic=True) for entry in found] if column.serialized else list(found)
-    if column.levels == 0 and field.has_presence and not message.HasField(field.name):
+    if column.levels == 0 and field.has_presence and not _is_set(message, field):
         return None
-    found = getattr(message, field.name)
+    found = _content(message, field)
     if rest:
         return _value(found, rest, column)
     return found.SerializeToString(deterministic=True) if column.serialized else found

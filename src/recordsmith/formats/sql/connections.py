@@ -74,11 +74,21 @@ class Database:
 
     def tables(self) -> list[str]:
         """Return the names of the tables of a file."""
-        listing = (
+        return self._names(
             "SELECT name FROM sqlite_master WHERE type = 'table' AND substr(name, 1, 7) != 'sqlite_' ORDER BY name"
             if self.answer is _answer_of_cursor
             else "SELECT table_name FROM duckdb_tables() WHERE schema_name = 'main' ORDER BY table_name"
         )
+
+    def views(self) -> list[str]:
+        """Return the names of the views of a file."""
+        return self._names(
+            "SELECT name FROM sqlite_master WHERE type = 'view' ORDER BY name"
+            if self.answer is _answer_of_cursor
+            else "SELECT view_name FROM duckdb_views() WHERE schema_name = 'main' AND NOT internal ORDER BY view_name"
+        )
+
+    def _names(self, listing: str) -> list[str]:
         with self.ask(listing) as answer:
             if answer.batches is not None:
                 return [str(name) for batch in answer.batches for name in batch.column(0).to_pylist()]

@@ -140,9 +140,9 @@ def _tables(database: Database, table: str | None, text: Sequence[str]) -> list[
     found = database.tables()
     splits = [split_in_name(name) for name in found]
     if table is not None:
-        if table not in found:
+        if table not in (named := [*found, *database.views()]):
             raise RecordsmithError(
-                f"There is no table {table!r}.{did_you_mean(table, found)}", path=database.name, found=list_names(found)
+                f"There is no table {table!r}.{did_you_mean(table, named)}", path=database.name, found=list_names(named)
             )
         return [_table(database, table, text, None)]
     if len(found) == 1:

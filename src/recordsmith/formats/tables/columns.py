@@ -30,6 +30,7 @@ __all__ = [
     "facts_of",
     "flattened",
     "is_image_struct",
+    "is_wide",
     "label_feature",
     "merged",
     "named_facts",
@@ -95,8 +96,7 @@ def facts_of(array: Any, *, label: bool = False) -> ColumnFacts:
         least, most = extremes["min"].as_py(), extremes["max"].as_py()
         lengths.append((0 if least is None else least, 0 if most is None else most))
         array = compute.list_flatten(array)
-    wide = types.is_float64(array.type) or types.is_integer(array.type)
-    large = bool(wide and _largest(array) >= EXACT_IN_FLOAT32)
+    large = bool((types.is_integer(array.type) or is_wide(array.type)) and _largest(array) >= EXACT_IN_FLOAT32)
     return ColumnFacts(kind, missing, tuple(lengths), large, classes)
 
 
@@ -330,9 +330,8 @@ def _shape(facts: ColumnFacts) -> tuple[int | None, ...]:
 
 
 def _numbers(kind: Any, facts: ColumnFacts, options: TableOptions) -> Feature:
-    types = import_extra("pyarrow", "arrow", purpose="Reading tables").types
     shape = _shape(facts)
-    if types.is_decimal(kind) or types.is_float64(kind):
+    if is_wide(kind):
         dtype = np.dtype(
             "float32" if options.floats == "auto" and not facts.large else options.floats.replace("auto", "float64")
         )
@@ -356,11 +355,22 @@ def number_feature(dtype: np.dtype[Any], shape: tuple[int | None, ...], *, optio
     return Scalar(dtype, storage=storage, optional=optional)
 
 
+def is_wide(kind: Any) -> bool:
+    """Say whether the numbers of an Arrow type become float32 or float64, as their size demands.
+
+    >>> import pyarrow
+    >>> is_wide(pyarrow.decimal128(20, 2)), is_wide(pyarrow.float64()), is_wide(pyarrow.float32())
+    (True, True, False)
+    """
+    types = import_extra("pyarrow", "arrow", purpose="Reading tables").types
+    return bool(types.is_decimal(kind) or types.is_float64(kind))
+
+
 def _largest(array: Any) -> float:
     """Return the largest finite magnitude."""
     compute = import_extra("pyarrow.compute", "arrow", purpose="Reading tables")
     extremes = compute.min_max(array)
-    largest = max(abs(extremes[side].as_py() or 0.0) for side in ("min", "max"))
+    largest = max(abs(extremes[side].as_py() or 0) for side in ("min", "max"))
     if largest == np.inf:
         return _largest(compute.filter(array, compute.is_finite(array)))
     return float(largest)

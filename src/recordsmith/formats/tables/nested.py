@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from decimal import Decimal
 from typing import Any
@@ -24,9 +25,16 @@ __all__ = [
 
 _KINDS = {
     "int64": "a 64-bit integer",
-    "double": "a number that fits in a float64",
+    "double": "a number",
     "string": "a string",
     "bool": "true or false",
+    "binary": "bytes",
+    "timestamp": "a date and time",
+    "date32": "a date",
+    "time64": "a time of day",
+    "duration": "a duration",
+    "struct": "an object",
+    "list": "a list",
 }
 
 
@@ -39,8 +47,17 @@ class MisfitError(ValueError):
     def __init__(self, name: str, kind: Any, value: Any) -> None:
         super().__init__(name)
         self.name = name
-        self.reason = f"The value is not {_KINDS.get(str(kind), kind)}, as in other rows."
+        self.reason = _reason(kind, value)
         self.value = value
+
+
+def _reason(kind: Any, value: Any) -> str:
+    if isinstance(value, str) and str(kind) == "string":
+        return "The text has half of a surrogate pair, so it is not Unicode."
+    if str(kind) == "double" and isinstance(value, (int, Decimal)) and not isinstance(value, bool):
+        return "The number does not fit in a float64, as the numbers in other rows do."
+    word = re.split(r"\W", str(kind))[0]
+    return f"The value is not {_KINDS.get(word, kind)}, as in other rows."
 
 
 def plain_type(kind: Any) -> Any:

@@ -12,6 +12,7 @@ import datetime as dt
 import uuid
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from decimal import Decimal
 from itertools import islice
 from typing import Any
@@ -21,11 +22,18 @@ from recordsmith.formats.tables.batch_source import Batch
 from recordsmith.formats.tables.loading import Bad
 from recordsmith.formats.tables.nested import MisfitError, fitted, is_unicode, type_of_values
 
-__all__ = ["ROWS_AT_ONCE", "value_batches"]
+__all__ = ["ROWS_AT_ONCE", "CellError", "value_batches"]
 
 ROWS_AT_ONCE = 8192
 _SIMPLE = {bool, int, float, str, bytes, type(None)}
 _EXACT = {"bool": bool, "int64": int, "double": float, "string": str, "binary": bytes}  # the same in Arrow
+
+
+@dataclass(frozen=True, slots=True)
+class CellError:
+    """What stands in a cell instead of a value, such as #DIV/0!: the row is bad."""
+
+    text: str
 
 
 def value_batches(rows: Iterable[Sequence[Any]], names: Sequence[str], fields: Any, text: set[str]) -> Iterator[Batch]:
@@ -64,6 +72,10 @@ def _column(name: str, values: list[Any], kind: Any, bad: Bad) -> Any:
     for row, value in enumerate(values):
         if value is None:
             continue
+        if isinstance(value, CellError):
+            values[row] = None
+            bad.setdefault(row, (name, f"The cell has the error {value.text}.", value.text))
+            continue
         try:
             values[row] = _fitted(value, kind, name)
         except MisfitError as error:
@@ -73,6 +85,8 @@ def _column(name: str, values: list[Any], kind: Any, bad: Bad) -> Any:
 
 
 def _plain(value: Any, *, as_text: bool) -> Any:
+    if isinstance(value, CellError):
+        return value
     if isinstance(value, (bytearray, memoryview)):
         value = bytes(value)
     if isinstance(value, uuid.UUID) or (as_text and value is not None and not isinstance(value, (str, bytes))):
@@ -83,7 +97,7 @@ def _plain(value: Any, *, as_text: bool) -> Any:
 def _type_of(values: Iterable[Any]) -> Any:
     """Return the type of a column: that of its first value, which others may widen."""
     arrow = import_extra("pyarrow", "arrow", purpose="Reading tables")
-    found = [value for value in values if value is not None]
+    found = [value for value in values if value is not None and not isinstance(value, CellError)]
     first = found[0] if found else None
     same = {type(first), *map(type, found)}
     for name, kind in _EXACT.items():

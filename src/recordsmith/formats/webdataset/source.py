@@ -160,11 +160,21 @@ class WebDatasetSource(FileSource):
     def _readings(self) -> dict[str, Reading]:
         contents: dict[str, list[bytes]] = {}
         looked_at = 0
+        seen: dict[tuple[str, str], Sample] = {}
         step = max(1, -(-len(self._files) // _LOOKED_AT_FILES))
         for file in self._files[::step]:
             size = 0
             for sample in islice(group_samples(tar_members(file, content=True, limit=self._limit)), _LOOKED_AT_SAMPLES):
                 looked_at += 1
+                other = seen.setdefault((file.path, sample.key), sample)
+                if other is not sample and sample.members.keys().isdisjoint(other.members):
+                    raise PipelineError(
+                        "The files of a sample are not next to each other in the tar file.",
+                        path=file.path,
+                        found=f"sample {sample.key!r} twice, with {list_names(other.members)} and with "
+                        f"{list_names(sample.members)}",
+                        advice="Write the tar file again, sorted by name: tar --sort=name -cf sorted.tar FOLDER",
+                    )
                 for name, member in sample.members.items():
                     if member.too_large:
                         continue

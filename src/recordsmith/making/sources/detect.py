@@ -16,7 +16,7 @@ from recordsmith.formats.exported.form import SIDECAR
 from recordsmith.formats.files.folder_walk import walk_files
 from recordsmith.formats.files.source_files import PathLike, is_hidden_or_metadata
 from recordsmith.formats.idx.source import is_idx_name
-from recordsmith.formats.images.annotated_folders import refuse_annotated
+from recordsmith.formats.images.annotated_folders import annotation_file_form, refuse_annotated
 from recordsmith.formats.images.folder_layout import layout_of
 from recordsmith.formats.images.listing import list_folder
 from recordsmith.formats.kinds import KIND_OF_CONTENT, KIND_OF_SUFFIX, KINDS
@@ -39,6 +39,8 @@ _COMPRESSED = (".gz", ".bz2", ".zst", ".lz4")
 # Files beside the data, which say nothing about its kind.
 _METADATA_SUFFIXES = (
     SIDECAR,
+    "dataset_infos.json",
+    "croissant.json",
     ".md",
     ".txt",
     ".rst",
@@ -167,13 +169,7 @@ def kind_of(paths: PathLike | Iterable[PathLike], *, annotated: bool = True) -> 
         layout = layout_of([file.name for file in listing.files], root=place)
         refuse_annotated(listing, layout.classes)
     if likely:
-        listed = [f"{kinds[kind]} of kind {kind} ({examples[kind]})" for kind in sorted(likely)]
-        raise RecordsmithError(
-            "The source contains several kinds of data.",
-            path=place,
-            found=", ".join(listed),
-            advice=advise("Choose one with {kind}, or pass a glob of the files.", kind=_kind_option(min(likely))),
-        )
+        raise _several_kinds(place, {kind: (kinds[kind], examples[kind]) for kind in likely})
     if place is not None and os.path.isdir(place) and not any(True for _ in _files_below(place)):
         raise RecordsmithError("The folder is empty.", path=place)
     other = next((error for path in found if (error := error_about(path)) is not None), None)
@@ -190,6 +186,23 @@ def kind_of(paths: PathLike | Iterable[PathLike], *, annotated: bool = True) -> 
             kind=_kind_option("csv"),
         ),
         example=_OWN_ROWS,
+    )
+
+
+def _several_kinds(place: str | None, likely: dict[str, tuple[int, str]]) -> RecordsmithError:
+    """Return the error for files of several kinds, of each of which the number and an example are given."""
+    if (
+        place is not None
+        and "jsonl" in likely
+        and annotation_file_form(os.path.join(place, likely["jsonl"][1])) == "COCO"
+    ):
+        likely["coco"] = likely.pop("jsonl")
+    listed = [f"{count} of kind {kind} ({example})" for kind, (count, example) in sorted(likely.items())]
+    return RecordsmithError(
+        "The source contains several kinds of data.",
+        path=place,
+        found=", ".join(listed),
+        advice=advise("Choose one with {kind}, or pass a glob of the files.", kind=_kind_option(min(likely))),
     )
 
 

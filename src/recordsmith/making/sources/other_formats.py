@@ -12,7 +12,8 @@ from itertools import islice
 from recordsmith.errors import RecordsmithError, advise, list_names
 from recordsmith.formats.files.folder_walk import walk_files
 from recordsmith.formats.webdataset.recognition import is_sample_archive
-from recordsmith.records.shards import split_in_name
+from recordsmith.records.shards import parse_shard_name, split_in_name
+from recordsmith.storage.ranged.opening import is_ranged, walk_folder
 
 __all__ = ["error_about", "refuse_archive", "refuse_folder"]
 
@@ -239,6 +240,7 @@ _BY_ENTRY = {
 def refuse_folder(folder: str) -> None:
     """Raise for a folder that is one table or store of a format that is not read, or several datasets in one."""
     _refuse_configurations(folder)
+    _refuse_same_shards(folder)
     for entry, other in _BY_ENTRY.items():
         if os.path.exists(os.path.join(folder, entry)):
             raise _error(other, folder)
@@ -271,6 +273,26 @@ def _refuse_configurations(folder: str) -> None:
         + (f", {names[0]!r}" if len(names) > 1 else "")
         + ')\nrs.make(loaded, "data")',
     )
+
+
+def _refuse_same_shards(folder: str) -> None:
+    """Refuse folders with the same shard of a split, such as en/train-00000-of-00001.parquet and de/..., the same."""
+    seen: dict[tuple[str, str], str] = {}
+    names = (name for _, name in (walk_folder(folder) if is_ranged(folder) else walk_files(folder)))
+    for name in names:
+        folders, _, file = name.rpartition("/")
+        shard = parse_shard_name(file)
+        if shard.shard is None or shard.split is None or "=" in folders:
+            continue
+        splits = ",".join(found for part in folders.split("/") if (found := split_in_name(part)))
+        other = seen.setdefault((file, splits), name)
+        if other != name:
+            raise RecordsmithError(
+                "Several folders have the same shard of a split: they look like several datasets.",
+                path=folder,
+                found=list_names(sorted([other, name])),
+                advice="Pass the folder of one of them. If they are one dataset, pass a glob such as 'data/*/*'.",
+            )
 
 
 def error_about(path: str) -> RecordsmithError | None:

@@ -3,7 +3,7 @@
     ClassLabel, Image         Label, Image. The encoding is left open: TFDS keeps the bytes of a file as they were,
                               whatever encoding it declares
     Tensor, Scalar            Tensor, Scalar; a list of int64 or float32 unless its encoding is "bytes" or "zlib"
-    Text, Translation         Text
+    Text, Translation         Text; of languages that vary, the lists language and translation
     BBoxFeature, Audio        Tensor; Audio that is kept as a file: Audio
     Sequence, Dataset         one more dimension on each feature inside; of BBoxFeature Boxes, of named classes Labels;
                               Sequence where that cannot be
@@ -99,7 +99,10 @@ class _Reader:
         elif "sequence" in node:
             length = _whole(node["sequence"].get("length", 0))
             self._walk(node["sequence"]["feature"], path, (*lengths, None if length < 0 else length))
-        elif "translation" in node and not node["translation"].get("variableLanguagesPerExample"):
+        elif "translation" in node and node["translation"].get("variableLanguagesPerExample"):
+            for part in ("language", "translation"):
+                self._walk({"sequence": {"feature": {"text": {}}, "length": -1}}, (*path, part), lengths)
+        elif "translation" in node:
             for language in node["translation"].get("languages", []):
                 self._walk({"text": {}}, (*path, language), lengths)
         elif lengths == (None,) and (objects := self._of_objects(node, path)) is not None:

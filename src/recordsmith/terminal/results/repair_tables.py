@@ -37,7 +37,7 @@ def repair_renderable(result: RepairResult, *, width: int) -> RenderableType:
     2 records kept, about 1 lost. Written to good.tfrecord, and checked.
     """
     parts: list[RenderableType] = [_files(result.files, width)]
-    for file in [file for file in result.files if not file.is_sound][:_MOST_FILES]:
+    for file in [file for file in result.files if file.losses or file.repaired_headers or file.gaps][:_MOST_FILES]:
         parts += [Text(), Text(printable(file.path), "bold"), _places(file)]
         if file.suspect_file is not None:
             line = f"  {count_text(file.suspects, 'suspect record')} written to {file.suspect_file}"
@@ -62,12 +62,17 @@ def _files(files: Sequence[FileRepair], width: int) -> RenderableType:
             name,
             Text(f"{file.records:,}", "green"),
             Text(f"{len(file.repaired_headers):,}", "yellow" if file.repaired_headers else "dim"),
-            Text(f"~{file.lost_records:,}" if file.lost_records else "0", "bold red" if file.lost_records else ""),
+            Text(_lost_records(file), "bold red" if file.lost_records else ""),
             Text(bytes_text(file.lost_bytes), "" if file.ok else "red"),
         )
     if len(files) > _MOST_FILES:
         table.add_row(Text(f"and {count_text(len(files) - _MOST_FILES, 'more file')}", "dim"))
     return table
+
+
+def _lost_records(file: FileRepair) -> str:
+    is_exact = not file.lost_records or file.described_records is not None
+    return f"{'' if is_exact else '~'}{file.lost_records:,}"
 
 
 def _places(file: FileRepair) -> RenderableType:
@@ -105,7 +110,7 @@ def _summary(result: RepairResult) -> Text:
     if result.repaired_headers:
         text.append(", ").append(f"{result.repaired_headers:,} of them with a new header", "yellow")
     if result.ok:
-        text.append(", none lost. " if not all(file.is_sound for file in result.files) else ". Nothing is damaged. ")
+        text.append(". Nothing is damaged. " if result.is_sound else ", none lost. ")
     else:
         text.append(", ").append(lost_text(result), "bold red").append(". ")
     if result.output is None:

@@ -75,7 +75,7 @@ def check(  # noqa: PLR0913 - each is a choice of its own, and all but the paths
     ...         writer.write_example({"x": [float("nan")], "row": row})
     >>> report = rs.check(path, select=["V001"])
     >>> report.ok, report.findings[0].message
-    (False, "Feature 'x' holds 10 NaN among 10 values (100 %).")
+    (False, "Feature 'x' contains 10 NaN among 10 values (100 %).")
     """
     judge = Judge(RULES, configuration, select=select, ignore=ignore, fail_on=fail_on, baseline=baseline)
     frames_only = not (look_into_records(judge.rules) or decode == "all" or similar_images)

@@ -93,7 +93,7 @@ def compare(  # noqa: PLR0913 - each is a choice of its own, and all but the pat
         ]
         for damage in (one for side in sides for one in side.facts.damages):
             raise RecordsmithError(
-                "A file is damaged, and what is lost cannot be compared.",
+                "A file is damaged, so its lost records cannot be compared.",
                 path=damage.path,
                 record=damage.record,
                 offset=damage.offset,
@@ -166,7 +166,9 @@ def _sections(pair: Comparison) -> Iterator[Section]:
                 for name in classes[:_MOST_CLASSES]
             ),
             f"The Jensen-Shannon distance is {label.distance:.3f}."
-            + (f" The {_MOST_CLASSES} commonest of {len(classes):,} classes." if len(classes) > _MOST_CLASSES else ""),
+            + (
+                f" The {_MOST_CLASSES} most common of {len(classes):,} classes." if len(classes) > _MOST_CLASSES else ""
+            ),
         )
     yield from _histograms(pair)
 

@@ -16,8 +16,9 @@ __all__ = ["same_records"]
 PathLike = str | os.PathLike[str]
 
 _TEXT = (
-    "The fingerprints in both manifests are equal: each split has the same records, in whatever order and files. The "
-    "files have the sizes that the manifests say, and were not read."
+    "The fingerprints in both manifests are equal: each split has the same records. Their order and files may "
+    "differ. The "
+    "file sizes match the manifests, and the files were not read."
 )
 
 

@@ -170,10 +170,10 @@ def copy(  # noqa: PLR0913 - each is a setting of its own, and all but two have 
     inputs = find_inputs(paths, split=from_split, keep_splits=divided is None and not single and not merge_splits)
     if not merge_splits and divided is not None and len(inputs.found_splits) > 1:
         raise RecordsmithError(
-            "The input has splits already, and split asks to divide the records again.",
+            "The input already has splits, and split would divide the records again.",
             found=f"the splits {list_names(inputs.found_splits)}",
             advice=advise(
-                "Leave {split} out to keep them, or take the records of all splits together with {merge_splits}.",
+                "Leave {split} out to keep them, or combine the splits with {merge_splits}.",
                 split=...,
                 merge_splits=True,
             ),
@@ -333,7 +333,7 @@ def _check(
     shards: int | None,
 ) -> None:
     if sample is not None and take is not None:
-        raise RecordsmithError("sample and take are two ways to copy less: choose one of them.")
+        raise RecordsmithError("sample and take cannot be used together.")
     if sample is not None and (isinstance(sample, bool) or not _is_amount(sample)):
         raise RecordsmithError(
             "sample must be a share between 0 and 1, or a number of records.",

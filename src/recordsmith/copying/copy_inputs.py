@@ -100,7 +100,7 @@ def find_inputs(paths: PathLike | Iterable[PathLike], *, split: str | None, keep
         if len(given) == 1 and manifest is not None:
             texts, left_out = _texts_beside(layout, manifest)
     if not files:
-        raise RecordsmithError("The dataset has no file.", path=os.fsdecode(given[0]))
+        raise RecordsmithError("The dataset has no files.", path=os.fsdecode(given[0]))
     _refuse_twice(files)
     declared = [(path, schema) for path, schema in schemas if schema is not None]
     for path, other in declared[1:]:
@@ -140,7 +140,7 @@ def _checked_splits(files: list[str], splits: list[str | None], *, keep: bool) -
             "Some files belong to a split, and others do not.",
             found=f"no split for {list_names(lacking, 4)}; {list_names(dict.fromkeys(found))} for others",
             advice=advise(
-                "Take all of them together with {merge_splits}; {split} divides them again.",
+                "Combine them with {merge_splits}; {split} divides them again.",
                 merge_splits=True,
                 split="train=0.8,test=0.2",
             ),

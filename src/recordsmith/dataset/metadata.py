@@ -47,7 +47,7 @@ class Metadata:
         for name in entries:
             if name not in known:
                 raise RecordsmithError(
-                    f"There is no entry {name!r} of the metadata.{did_you_mean(str(name), known)}",
+                    f"Unknown metadata entry {name!r}.{did_you_mean(str(name), known)}",
                     expected=list_names(known),
                 )
         if description and entries.setdefault("description", description) != description:
@@ -58,13 +58,13 @@ class Metadata:
         for name, text in entries.items():
             if not isinstance(text, str) or len(text) > _LONGEST:
                 raise RecordsmithError(
-                    f"The {name} of a dataset is a text.",
+                    f"The {name} of a dataset must be a string.",
                     found=repr(text)[:80],
                     expected=f"at most {_LONGEST} characters",
                 )
         if entries.get("version") and not _VERSION.fullmatch(entries["version"]):
             raise RecordsmithError(
-                "The version of a dataset has three numbers, as TFDS wants it.",
+                "The version of a dataset must have three numbers, because TFDS requires it.",
                 found=repr(entries["version"])[:80],
                 expected="a text such as 1.0.0",
             )
@@ -72,7 +72,7 @@ class Metadata:
             return cls(**entries)
         if not isinstance(keys, Iterable) or len(pair := tuple(keys)) != 2 or not all(isinstance(k, str) for k in pair):
             raise RecordsmithError(
-                "supervised_keys are two names: that of the input and that of the target.", found=repr(keys)[:80]
+                "supervised_keys must be two names: the input and the target.", found=repr(keys)[:80]
             )
         return cls(**entries, supervised_keys=pair)
 

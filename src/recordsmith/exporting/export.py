@@ -170,7 +170,7 @@ def export(  # noqa: PLR0913 - each is a setting of its own, and all but two hav
         refused = [name for name, value in other.items() if value]
         if refused or is_ranged(os.fsdecode(place)):
             raise RecordsmithError(
-                "LeRobot folders are written whole, to a local folder.",
+                "A LeRobot dataset can only be written whole, and to a local folder.",
                 found=list_names(refused) if refused else os.fsdecode(place),
                 advice="Make the dataset with rs.copy first, and upload the folder afterwards.",
             )
@@ -183,12 +183,13 @@ def export(  # noqa: PLR0913 - each is a setting of its own, and all but two hav
     inputs = find_inputs(paths, split=split, keep_splits=is_folder and not merge_splits)
     if not is_folder and not merge_splits and len(inputs.found_splits) > 1:
         raise RecordsmithError(
-            "The dataset has several splits, and one file cannot keep them apart.",
+            "The dataset has several splits, but a single file cannot say which record is in which split.",
             path=out,
             found=list_names(inputs.found_splits),
             advice=advise(
-                "Name one with {split}; or give a folder and a kind: it gets a file for each; or write all of them "
-                "into one file with {merge_splits}.",
+                "Choose one with {split}, or give a folder and a format to write a file for each split, or write "
+                "all of them "
+                "to one file with {merge_splits}.",
                 split="train",
                 merge_splits=True,
             ),

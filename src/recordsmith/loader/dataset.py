@@ -60,7 +60,7 @@ class Dataset(Verbs[Loader[Row], Loader[Row], Loader[Pair]], StoredDataset):
 
     def __getattr__(self, name: str) -> Any:
         if name in _OF_LOADERS:
-            raise AttributeError(f"A dataset has no {name}: batches have. Write ds.batch(32).{name}(...).")
+            raise AttributeError(f"A dataset has no {name}: it needs batches. Write ds.batch(32).{name}(...).")
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}", name=name, obj=self)
 
     def __getitems__(self, numbers: Sequence[int]) -> list[Row]:

@@ -57,7 +57,7 @@ class NotASequenceError(PipelineError, TypeError):
 
     def __init__(self, place: Any) -> None:
         super().__init__(
-            "A loader gives batches one after the other; it has none by number or name.",
+            "A loader cannot be indexed: it yields batches one after the other.",
             found=f"loader[{place!r}]",
             advice="The first batch is next(iter(loader)). A DataLoader of PyTorch takes loader.to_torch() with "
             "batch_size=None. Rows by number are in the dataset: rs.open(...)[0].",

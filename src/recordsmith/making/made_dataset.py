@@ -110,7 +110,7 @@ def _stored_values(manifest: Manifest) -> dict[str, Any]:
         return {name: float(name) if kind == "f" else int(name) for name in names}
     except ValueError:
         raise SchemaError(
-            "The class weights of the manifest are not those of its label.",
+            "The class weights in the manifest do not match its label.",
             path=manifest.path,
             found=list_names(names),
             expected="numbers, as the label has them",

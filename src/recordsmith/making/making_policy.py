@@ -155,7 +155,7 @@ class MakingPolicy(Policy):
                     f"{did_you_mean(str(unknown[0]), given)}",
                     found=f"a row with {list_names(map(str, row))}",
                     expected=list_names(given),
-                    advice="Return the features of the schema alone, or leave the schema out: it is then inferred from "
+                    advice="Return only features of the schema, or leave out the schema to infer it from "
                     "what the function returns.",
                 )
         return given

@@ -83,10 +83,10 @@ class MakeOptions:
         if len(splits) > 1 and (divided or self.stratify or self.group is not None):
             asked = "split" if divided else "stratify" if self.stratify else "group"
             raise RecordsmithError(
-                f"The source has splits already, and {asked} asks to divide the rows again.",
+                f"The source already has splits, and {asked} would divide the rows again.",
                 found=f"the splits {list_names(splits)}",
                 advice=advise(
-                    "Leave {asked} out to keep them, or take the rows of all splits together with {merge_splits}.",
+                    "Leave {asked} out to keep them, or combine the splits with {merge_splits}.",
                     asked=(asked, f"--{asked}"),
                     merge_splits=True,
                 ),
@@ -95,7 +95,7 @@ class MakeOptions:
         if (self.preprocess or self.balance is not None) and len(splits) > 1 and plan.training.lower() not in TRAINING:
             needs_it = "preprocess" if self.preprocess else "balance"
             raise RecordsmithError(
-                f"No split of the source is the training split, and {needs_it} needs it.",
+                f"The source has no training split, but {needs_it} needs one.",
                 found=f"the splits {list_names(splits)}",
                 expected="a split called train",
             )

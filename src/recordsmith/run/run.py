@@ -202,7 +202,7 @@ class Run:
             found.append(f"{counts['dropped']} {self._policy.dropped_because}")
         found += map(str, most_common_reasons(staging.rejected(), most=3))
         path = str(source.describe().get("path", "")) or None
-        return RecordsmithError("There is no record to write.", path=path, found="; ".join(found))
+        return RecordsmithError("There are no records to write.", path=path, found="; ".join(found))
 
     # --- from staged records to shards ---
 

@@ -58,7 +58,7 @@ def test_where_nothing_is_left_it_says_why_nothing_is_written(bad: Path) -> None
     bad.write_bytes(bytes(1000))
     result = run(bad, "-o", "good.tfrecord")
     assert result.exit_code == 1
-    assert result.output.endswith("There is no record to keep. Nothing was written.\n")
+    assert result.output.endswith("No records can be saved. Nothing was written.\n")
     assert not Path("good.tfrecord").exists()
 
 

@@ -88,7 +88,7 @@ def test_a_missing_part_is_named(quick_path: Path) -> None:
         done = rs.make(numbers(4000), out, part=part, **options).part
     assert done is not None
     assert done.missing == (2, 3, 5)
-    assert "Still to be done: parts 2-3, 5 of 5." in str(done)
+    assert "Not done yet: parts 2-3, 5 of 5." in str(done)
     with pytest.raises(rs.RecordsmithError, match="Some parts have not been done yet") as caught:
         rs.make(numbers(4000), out, finish=True, **options)
     assert caught.value.expected == "also parts 2-3, 5"
@@ -240,5 +240,5 @@ def test_words() -> None:
     assert parts_text([1, 2, 3, 5]) == "parts 1-3, 5"
     assert str(Part.parse(" 2 / 4 ")) == "2/4"
     assert str(DonePart("1/2", rows=7, rejects=1, all_shards=4, shards=2)) == (
-        "Part 1/2 is done: 7 rows read, 1 row rejected, 2 of 4 shards written. All parts are read."
+        "Part 1/2 is done: 7 rows read, 1 row rejected, 2 of 4 shards written. All parts have been read."
     )

@@ -83,7 +83,7 @@ def not_finite(facts: DatasetFacts) -> Iterator[Finding]:
             location, more = locate(feature.nan_places, feature.name)
             kinds = ", ".join(f"{count:,} {name}" for name, count in bad.items() if count)
             yield not_finite.finding(
-                f"Feature {feature.name!r} holds {kinds} among {count_text(numbers.count, 'value')} "
+                f"Feature {feature.name!r} contains {kinds} among {count_text(numbers.count, 'value')} "
                 f"({share(total, numbers.count)}).",
                 location=location,
                 count=total,

@@ -22,7 +22,7 @@ _ENDINGS = {".md": "markdown", ".markdown": "markdown", ".html": "html", ".htm":
 @click.option(
     "--to",
     type=NearChoice(["markdown", "html", "croissant"]),
-    help="The format.  [default: known by the ending of the output, or markdown]",
+    help="The format.  [default: from the suffix of the output file, or markdown]",
 )
 @click.option("-o", "--output", metavar="FILE", help="The file to write.  [default: print]")
 @click.option("--overwrite", is_flag=True, help="Replace an existing file.")

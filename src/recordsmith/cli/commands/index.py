@@ -37,7 +37,9 @@ Examples:
     "-o", "--output", metavar="PLACE", help="The folder for the text indexes, or a file if there is only one."
 )
 @click.option("--rebuild", is_flag=True, help="Rebuild cached indexes, even if they match their files.")
-@click.option("--upload", is_flag=True, help="Also put the indexes of remote files beside them, for all readers.")
+@click.option(
+    "--upload", is_flag=True, help="Also upload the indexes of remote files next to the files, for all readers."
+)
 @files_of_split_option
 @engine_options
 def index(
@@ -83,7 +85,7 @@ def index(
     files = index_files(paths, split)
     if upload and not any(map(is_uploadable, files)):
         raise click.UsageError(
-            "--upload is only for files in an object store. The index of a local file is stored beside it without it."
+            "--upload is only for files in an object store. The index of a local file is always stored next to it."
         )
     execution = Execution.checked("", engine=engine, address=address, workers=1 if engine == "local" else None)
     console = output_console()

@@ -150,7 +150,7 @@ class _UnderHeadings(click.Command):
     help="For TFRecords of other protobuf messages: the file that `protoc --descriptor_set_out` wrote.",
 )
 @click.option("--message", metavar="TYPE", help="The message type of these records, such as waymo.open_dataset.Frame.")
-@click.option("--raw", is_flag=True, help="Take TFRecords as bytes, in a column `payload`, for the function of --map.")
+@click.option("--raw", is_flag=True, help="Read TFRecords as bytes, in a column `payload`, for the --map function.")
 @click.option("--rate", metavar="HZ", type=click.IntRange(min=1), help="Resample sounds to this rate, such as 16000.")
 @click.option(
     "--rows", type=NearChoice(["episodes", "steps"]), help="For --kind rlds: what a row is.  [default: episodes]"

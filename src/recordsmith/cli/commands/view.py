@@ -39,8 +39,9 @@ _MOST_DATASETS = 20
 @click.option(
     "--program",
     metavar="PATH",
-    help="A Python file, a notebook, or a folder of them that uses the data: what `recordsmith doctor` finds in it is "
-    "shown beside the data. It is read, and not run.",
+    help="A Python file, a notebook, or a folder of them that uses the data: the findings of `recordsmith doctor` "
+    "are shown "
+    "next to the data. The code is read, not run.",
 )
 @click.option("--together", is_flag=True, help="Show all paths as one dataset, instead of each as its own.")
 @click.option(
@@ -51,8 +52,9 @@ _MOST_DATASETS = 20
     metavar="ADDRESS",
     default="127.0.0.1",
     show_default=True,
-    help="The address to listen on. Beyond 127.0.0.1, everybody who can reach this machine and has the link can read "
-    "the data, and it is not encrypted on its way.",
+    help="The address to listen on. With an address other than 127.0.0.1, everybody who can reach this machine and "
+    "has the "
+    "link can read the data, and the connection is not encrypted.",
 )
 @click.option("--browser/--no-browser", default=True, help="Open the browser, or only print the link. [default: open]")
 def view(
@@ -82,7 +84,7 @@ def view(
     groups = [list(paths)] if together else [[path] for path in paths]
     if len(groups) > _MOST_DATASETS:
         raise click.UsageError(
-            f"{len(groups)} paths are too many datasets to show: at most {_MOST_DATASETS}. "
+            f"{len(groups)} datasets cannot be shown together: the limit is {_MOST_DATASETS}. "
             "Use --together, or quote the glob."
         )
     opened = [OpenedDataset(group, split=split, schema=schema) for group in groups]
@@ -102,7 +104,8 @@ def _greet(server: Server, page: str | None) -> None:
     echo(server.url)
     if not is_loopback(server.host):
         echo(
-            "Listening beyond this machine: everybody who can reach it and has this link can read the data, and the "
+            "Other machines can connect: everybody who can reach this machine and has this link can read the data, "
+            "and the "
             "connection is not encrypted.",
             err=True,
         )

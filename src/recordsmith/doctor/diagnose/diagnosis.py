@@ -138,7 +138,7 @@ def diagnose(  # noqa: PLR0913 - each is a choice of its own, and most are named
             probe, why_not = open_model(model, loss)
             observed = replace(observed, notes=(*observed.notes, *([why_not] if why_not else [])))
             if probe is not None:
-                facts, failed = _tried("The model was not looked at", None, probe.facts, kept[0])
+                facts, failed = _tried("The model was not checked", None, probe.facts, kept[0])
                 observed = replace(observed, model=facts, notes=(*observed.notes, *failed))
         found = without_consequences(judge.find(observed))
         left = begun + time_limit - time.perf_counter()
@@ -163,9 +163,9 @@ def diagnose(  # noqa: PLR0913 - each is a choice of its own, and most are named
 def _check(*, batches: int, epochs: int, time_limit: float) -> None:
     for name, value, least in (("batches", batches, 1), ("epochs", epochs, 1)):
         if isinstance(value, bool) or not isinstance(value, int) or value < least:
-            raise PipelineError(f"{name} is a whole number from {least} on.", found=repr(value))
+            raise PipelineError(f"{name} must be an integer of at least {least}.", found=repr(value))
     if not time_limit > 0:
-        raise PipelineError("time_limit is a number of seconds.", found=repr(time_limit))
+        raise PipelineError("time_limit must be a number of seconds.", found=repr(time_limit))
 
 
 def _opened(records: Any) -> StoredDataset:
@@ -181,13 +181,13 @@ def _observed(source: Pipeline, epochs: list[SampledEpoch], seed: int) -> Observ
     sizes = [one.batch.rows for one in first.batches]
     columns, no_columns = _tried("Values were not measured", (), measure_columns, kept)
     leaks, _ = _tried("", (), find_leaks, kept)
-    labels, no_labels = _tried("Labels were not looked at", None, measure_labels, first, seed=seed)
-    order, no_order = _tried("Order was not looked at", None, compare_epochs, epochs)
+    labels, no_labels = _tried("Labels were not checked", None, measure_labels, first, seed=seed)
+    order, no_order = _tried("Order was not checked", None, compare_epochs, epochs)
     if order is not None:
         moved, _ = _tried("", {}, relabelled_rows, epochs)
         order = replace(order, **moved)
     same_inputs, _ = _tried("", (), find_same_inputs, kept)
-    workers, no_workers = _tried("The workers were not looked at", None, _workers, source, first)
+    workers, no_workers = _tried("The workers were not checked", None, _workers, source, first)
     return Observations(
         source.kind,
         epochs=tuple(epoch.facts for epoch in epochs),
@@ -238,7 +238,7 @@ def _with_source_files(observed: Observations, source: Pipeline) -> Observations
     zeros = any(column.values and column.zeros == column.values for column in observed.columns)
     if not source.files or not (observed.failure or empty or zeros):
         return observed
-    facts, failed = _tried("The files were not looked at", None, look_at_files, source.files, source.compression)
+    facts, failed = _tried("The files were not checked", None, look_at_files, source.files, source.compression)
     return replace(observed, source=facts, notes=(*observed.notes, *failed))
 
 

@@ -192,14 +192,14 @@ def _training(observed: Observations) -> TableSection:
         guess = "not known" if signal.guess_loss is None else f"{signal.guess_loss:.4g}"
         rows = [
             ("loss of the first batch, before training", f"{signal.first_loss:.4g}"),
-            (f"least loss in {signal.steps} steps on that batch alone", f"{signal.best_loss:.4g}"),
-            ("loss of always answering the same", guess),
-            ("length of the first gradient", _short(signal.gradient_norm) or "not finite"),
+            (f"lowest loss in {signal.steps} steps on only that batch", f"{signal.best_loss:.4g}"),
+            ("loss of a constant prediction", guess),
+            ("norm of the first gradient", _short(signal.gradient_norm) or "not finite"),
             ("weights without gradient", f"{signal.zero_gradients} of {signal.gradients}"),
         ]
         if signal.kept_apart:
             rows += [
                 (f"loss on {signal.kept_apart} held-out rows, trained on true labels", f"{signal.true_loss:.4g}"),
-                ("the same, trained on mixed labels", f"{signal.permuted_loss:.4g}"),
+                ("the same, trained on shuffled labels", f"{signal.permuted_loss:.4g}"),
             ]
     return TableSection("Training a copy of the model", ("", ""), tuple(rows), "The model itself was not changed.")

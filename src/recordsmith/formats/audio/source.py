@@ -69,7 +69,7 @@ def audio(  # noqa: PLR0913 - each is a setting of its own
         raise PipelineError("Unknown check.", found=repr(check), expected="'decode' or 'header'")
     if encoding not in (None, "wav", "flac"):
         raise PipelineError(
-            f"Sounds can be stored anew only as WAV or FLAC, which lose nothing.{did_you_mean(encoding, FORMATS)}",
+            f"Sounds can be encoded only as WAV or FLAC, which are lossless.{did_you_mean(encoding, FORMATS)}",
             found=repr(encoding),
             expected="'wav', 'flac' or None",
         )

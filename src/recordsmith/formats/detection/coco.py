@@ -297,7 +297,7 @@ def _categories(documents: Iterable[_Document]) -> dict[int, str]:
             key = category.get("id") if isinstance(category, dict) else None
             if isinstance(key, bool) or not isinstance(key, int):
                 raise PipelineError(
-                    "A category has no number for an id.", path=document.path, found=str(category)[:100]
+                    "The id of a category must be a number.", path=document.path, found=str(category)[:100]
                 )
             name = str(category.get("name") or key)
             if found.setdefault(key, name) != name:

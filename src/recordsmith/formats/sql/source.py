@@ -105,7 +105,7 @@ class QueryReader(BatchReader):
                     yield Batch(without_views(batch))
         if self._digest not in (None, digest.hexdigest()):
             raise RecordsmithError(
-                "The query gave other rows than at first.",
+                "The query returned different rows the second time.",
                 path=self.name,
                 found=self._query,
                 advice="Add ORDER BY, and run it while nothing changes the tables, or on a copy.",

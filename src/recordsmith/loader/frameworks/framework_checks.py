@@ -31,7 +31,7 @@ def absent_values(framework: str, name: str | None) -> PipelineError:
       to do:    Leave such rows out with .filter(), fill them in .map(), give the feature a default in the schema, ...
     """
     return PipelineError(
-        f"Rows of this feature may be absent, and {framework} has no tensor for that.",
+        f"Some rows may lack this feature, and {framework} has no tensor for missing values.",
         feature=name,
         advice="Leave such rows out with .filter(), fill them in .map(), give the feature a default in the schema, or "
         "leave it out with .select().",

@@ -210,7 +210,7 @@ _BY_SUFFIX = {
         'rs.make({"x": x.toarray(), "y": y}, "data")\n',
     ),
     ".bin": OtherFormat(
-        "A file of raw numbers does not say what they are.",
+        "A file of raw numbers does not contain their dtype and shape.",
         '\nimport numpy\nvalues = numpy.fromfile(PATH, "uint8").reshape(-1, 3073)  # as CIFAR-10 has them\n'
         'rs.make({"label": values[:, 0], "image": values[:, 1:]}, "data")\n',
     ),

@@ -52,13 +52,13 @@ class Execution:
         if part is not None and checked.finish:
             raise RecordsmithError(
                 "part and finish cannot be given together: they are two steps.",
-                advice=advise("Run all parts first, and then once with {finish} alone.", finish=True),
+                advice=advise("Run all parts first, then once more with only {finish}.", finish=True),
             )
         if checked.in_parts and checked.engine == "ray":
             raise RecordsmithError("part and finish cannot be used with Ray, which divides the work itself.")
         if checked.in_parts and is_file:
             raise RecordsmithError(
-                "Parts need a folder for the output, or the URL of one.",
+                "With parts, the output must be a folder or the URL of one.",
                 path=out,
                 advice="Give a folder. A finished dataset can be copied to one file with rs.copy.",
             )

@@ -74,7 +74,7 @@ class _RemoteFile(RemoteDestination):
         names = [name for name in sorted(os.listdir(folder)) if not name.startswith(".") and name != self._name]
         if not os.path.exists(self.path):
             raise RecordsmithError(
-                "Several files at a URL need a folder of their own.",
+                "Several files can be written only to the URL of a folder.",
                 path=self.place,
                 found=list_names(names),
                 advice="Give the URL of a folder as the output.",
@@ -310,7 +310,7 @@ def shared_staging(out: str, staging: str | os.PathLike[str] | None, execution: 
         return child_url(given, _digest(out))
     if execution is not None and execution.in_parts:
         raise RecordsmithError(
-            "The parts of a dataset at a URL meet in object storage, not in a folder.",
+            "With parts, an output at a URL is staged in object storage, not in a folder.",
             path=given,
             expected="no staging, or a URL such as s3://bucket/staging",
             advice=advise("Leave {staging} out to use a folder at the output.", staging=...),

@@ -35,7 +35,7 @@ def refuse_file(path: str) -> None:
     """Raise if there is a file that would be replaced."""
     if os.path.exists(path):
         raise RecordsmithError(
-            "There is a file of this name already.",
+            "A file with this name already exists.",
             path=path,
             advice=advise("Choose another name, or give {overwrite} to replace it.", overwrite=True),
         )

@@ -85,7 +85,7 @@ class RemoteDestination(Destination, abc.ABC):
 
     def _exists(self, found: Sequence[str]) -> RecordsmithError:
         return RecordsmithError(
-            "There are files at the remote output already.",
+            "The remote output already contains files.",
             path=self.place,
             found=list_names(found),
             advice=advise("Choose another output, or give {overwrite} to replace it.", overwrite=True),

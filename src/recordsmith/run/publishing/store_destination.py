@@ -87,7 +87,7 @@ class StoreDestination(RemoteDestination):
             raise RecordsmithError(
                 "Another process has finished or removed this run in the meantime.",
                 path=self.place,
-                advice="Look at the output. If it is not complete, start the run again.",
+                advice="Check the output. If it is not complete, start the run again.",
             )
         files = files_in_force(self.path)
         manifest = load_manifest(os.path.join(self.path, MANIFEST_NAME))

@@ -308,7 +308,7 @@ def _damaged(error: RecordsmithError) -> RecordsmithError:
 
 def _wrong(path: str, record: int, what: str) -> RecordsmithError:
     return RecordsmithError(
-        "The written data is not what was read back.",
+        "The data that was read back differs from the data that was written.",
         path=path,
         record=record,
         found=what,

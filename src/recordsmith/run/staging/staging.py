@@ -207,7 +207,7 @@ class Staging:
             document = JsonObject({}, "plan of the unfinished run")
         if document.entries.get("format") != _FORMAT or document.entries.get("version") != _VERSION:
             raise RecordsmithError(
-                "The unfinished run was begun by another version of recordsmith.",
+                "The unfinished run was started by another version of recordsmith.",
                 path=self.publication.hidden,
                 advice=advise("Start over with {overwrite}.", overwrite=True),
             )

@@ -55,7 +55,7 @@ def numbers(values: Any, *, name: str, dtype: Any) -> Any:
         fits = tf.cast(narrow, values.dtype) == values
         if dtype.is_unsigned:
             fits &= values >= 0
-    return checked(narrow, fits, f"Feature {name!r} holds a value outside {dtype.name}.")
+    return checked(narrow, fits, f"Feature {name!r} contains a value outside {dtype.name}.")
 
 
 def raw_numbers(strings: Any, *, name: str, dtype: Any) -> Any:
@@ -79,7 +79,7 @@ def numbers_of_bytes(strings: Any, *, name: str, dtype: Any, shape: Sequence[int
     TensorShape([1, 2, 2])
     """
     size = prod(shape) * dtype.size
-    message = f"Feature {name!r} does not hold the {size} bytes of {dtype.name} of shape {tuple(shape)}."
+    message = f"Feature {name!r} does not contain the {size} bytes of {dtype.name} of shape {tuple(shape)}."
     strings = checked(strings, tf.strings.length(strings) == size, message)
     values = raw_numbers(strings, name=name, dtype=dtype)
     rows = tf.reshape(values, tf.concat([tf.shape(strings), tf.constant(shape, tf.int32)], axis=0))
@@ -255,7 +255,7 @@ def packed_fields(strings: Any, *, name: str, fields: Mapping[str, tuple[Any, Se
     [3]
     """
     total = sum(prod(shape) * dtype.size for dtype, shape in fields.values())
-    message = f"Feature {name!r} does not hold {total} bytes."
+    message = f"Feature {name!r} does not contain {total} bytes."
     strings = checked(strings, tf.strings.length(strings) == total, message)
     found, start = {}, 0
     for field, (dtype, shape) in fields.items():

@@ -113,7 +113,7 @@ class Packed(Feature):
         if wrong.any():
             row = int(wrong.argmax())
             raise SchemaMismatchError(
-                f"Row {row} of the batch holds a value outside the type of its part {name!r}.",
+                f"Row {row} of the batch contains a value outside the type of its part {name!r}.",
                 row=row,
                 found=int(flat[row].max()),
                 expected="bool, or 0 or 1",

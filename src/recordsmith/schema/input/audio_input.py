@@ -32,7 +32,7 @@ def _encoded(value: Any, row: int, rate: int | None, channels: int | None, encod
     found = 1 if samples.ndim == 1 else samples.shape[-1] if samples.ndim == 2 else 0
     if rate is None or channels not in (None, found) or samples.ndim not in (1, 2):
         raise EncodeError(
-            "The samples do not say what sound they are." if rate is None else "The samples have the wrong shape.",
+            "The sample rate is not known." if rate is None else "The samples have the wrong shape.",
             row=row,
             found=describe_value(samples),
             expected=f"(samples,) or (samples, channels), with {channels or 'any number of'} channels",

@@ -122,7 +122,7 @@ def _left_behind(copied: CopiedDataset) -> list[RenderableType]:
         (copied.unmatched, "left out", "which were not selected"),
         (copied.duplicates, "duplicates", "whose bytes were there before"),
         (copied.not_sampled, "not sampled", "which the sample leaves out"),
-        (copied.unassigned, "not asked for", "which no split took"),
+        (copied.unassigned, "not asked for", "which belong to no split"),
     ):
         if count:
             style = "bold yellow" if name == "rejected" else "bold"

@@ -109,6 +109,6 @@ def _summary(result: RepairResult) -> Text:
     else:
         text.append(", ").append(lost_text(result), "bold red").append(". ")
     if result.output is None:
-        reason = "" if result.dry_run else "There is no record to keep. "
+        reason = "" if result.dry_run else "No records can be saved. "
         return text.append(f"{reason}Nothing was written.", "dim")
     return text.append(f"Written to {printable(result.output)}, and checked.", "dim")

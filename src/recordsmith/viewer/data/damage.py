@@ -67,7 +67,7 @@ class RecoveredFile:
         """Say as one what is wrong between two readable records."""
         begin, end = parts[0].begin, parts[-1].end
         words = list(dict.fromkeys(one.message for one in parts))
-        reason = words[0] if len(words) == 1 else f"{words[0]}, and more is wrong behind it"
+        reason = words[0] if len(words) == 1 else f"{words[0]}, and there is more damage after it"
         where = f"{kind} {begin:,} to {end:,} ({bytes_text(end - begin)})"
         return Break(self.path, where, reason, after, sum(one.records for one in parts))
 

@@ -220,7 +220,7 @@ def side_part(viewed: Viewed, state: ViewState, selected: SelectedValues | None)
     """Return the features beside the grid."""
     dataset, examination = viewed.dataset, viewed.examination
     if examination.facts is None:
-        said = "Looking at the first records …"
+        said = "Reading the first records …"
     elif examination.complete:
         said = f"All {count_text(examination.facts.records, 'record')}"
     else:
@@ -257,7 +257,7 @@ def _problems(viewed: Viewed) -> Markup | None:
         element("h2", "Damage"),
         element("ul", rows),
         element("p", f"{more:,} more: `recordsmith repair --dry-run` lists them all.", class_="note") if more else None,
-        element("p", shown, " ", element("code", "recordsmith repair"), " writes a sound copy.", class_="note"),
+        element("p", shown, " ", element("code", "recordsmith repair"), " writes an undamaged copy.", class_="note"),
         class_="damage",
         role="note",
         aria_label="Damage",

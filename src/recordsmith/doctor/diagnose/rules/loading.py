@@ -66,8 +66,8 @@ def nothing_seen(observed: Observations) -> Iterator[Finding]:
     """
     if _saw_nothing(observed):
         yield nothing_seen.finding(
-            f"No batch arrived within the time limit of {observed.time_limit:g} seconds: nothing was looked at.",
-            advice="Give it more time: time_limit=60.",
+            f"No batch arrived within the time limit of {observed.time_limit:g} seconds: nothing was checked.",
+            advice="Increase it, for example time_limit=60.",
         )
 
 
@@ -233,7 +233,7 @@ def files_cannot_be_read(observed: Observations) -> Iterator[Finding]:
         yield files_cannot_be_read.finding(
             f"{name} is damaged: {source.damage}",
             location=Location(name),
-            advice=f"Recover its sound records: recordsmith repair {name} -o repaired.",
+            advice=f"Save its undamaged records: recordsmith repair {name} -o repaired.",
         )
 
 

@@ -172,7 +172,7 @@ def gradients_explode(observed: Observations) -> Iterator[Finding]:
             "The gradient of the first batch is NaN or infinite, although the loss is finite.", severity=Severity.ERROR
         )
     elif signal.gradient_norm > 1e6:
-        yield gradients_explode.finding(f"The gradient of the first batch has a length of {signal.gradient_norm:.2g}.")
+        yield gradients_explode.finding(f"The gradient of the first batch has a norm of {signal.gradient_norm:.2g}.")
 
 
 @rule("T085", "last-batch-of-one-row", Severity.WARNING)

@@ -129,7 +129,7 @@ class Packed(RowChange):
             different = np.flatnonzero(other != lengths[0])
             if len(different):
                 error = PipelineError(
-                    "Features that are packed together must have equally many values in each row.",
+                    "Features that are packed together must have the same number of values in each row.",
                     feature=name,
                     found=f"{other[different[0]]} values",
                     expected=f"{lengths[0][different[0]]}, as in {self.features[0]!r}",
@@ -271,7 +271,7 @@ def _check_features(plan: Plan, names: tuple[str, ...]) -> None:
             )
         if name in _ADDED:
             raise PipelineError(
-                f"pack adds a feature {name!r}, and the rows have one already.", advice="Give the feature another name."
+                f"pack adds a feature {name!r}, but the rows already have one.", advice="Give the feature another name."
             )
 
 

@@ -199,7 +199,7 @@ def _listed(role: str, given: Any) -> list[Any]:
     if isinstance(given, Sequence) and not isinstance(given, bytes):
         return list(given)
     raise PipelineError(
-        f"pairs does not understand its {role}.",
+        f"The {role} of pairs is not valid.",
         found=repr(given)[:200],
         expected='a name, a list of names, or a mapping such as {"tokens": "text"}',
     )

@@ -159,7 +159,7 @@ def labels_as_inputs(program: Program) -> Iterator[Finding]:
                 yield program.finding(
                     labels_as_inputs,
                     use.call.expression,
-                    "The model was trained on other data, and is given the labels here as its inputs.",
+                    "The model was trained on other data, but is given the labels here as its inputs.",
                 )
                 break
 

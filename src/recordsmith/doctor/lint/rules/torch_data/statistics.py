@@ -104,7 +104,7 @@ def statistics_of_each_split(program: Program) -> Iterator[Finding]:
         yield program.finding(
             statistics_of_each_split,
             apart[0].node or test.source.call.expression,
-            f"{program.name_of(test)} is prepared by what was fitted on itself, and the training data by what was "
+            f"{program.name_of(test)} is prepared by what was fitted on itself, but the training data by what was "
             "fitted on the training data: statistics of its own, so the same value means something else in each.",
         )
         return
@@ -205,7 +205,7 @@ def fitted_before_torch_split(program: Program, found_by: Rule[Any]) -> Iterator
                 found_by,
                 shared[0].node,
                 "This takes the statistics of all rows, and the dataset is split into training and test data "
-                "afterwards: the score will promise too much.",
+                "afterwards: the score will be too optimistic.",
             )
             return
     yield from _set_in_place(program, found_by)
@@ -234,7 +234,7 @@ def _set_in_place(program: Program, found_by: Rule[Any]) -> Iterator[Finding]:
                 found_by,
                 call.node,
                 "This takes the statistics of all rows, and the table is cut into training and test data afterwards: "
-                "the score will promise too much.",
+                "the score will be too optimistic.",
             )
             return
 

@@ -255,7 +255,7 @@ def test_features_are_chosen_dropped_and_renamed(folder: Path, quick_path: Path)
         ({"stratify": True}, "need split"),
         ({"split": "train=0.5,test=0.5", "merge_splits": True, "stratify": "nam"}, "to stratify by"),
         ({"split": "train=0.5,test=0.5", "merge_splits": True, "group": "nam"}, "to group by"),
-        ({"split": "train=0.5,test=0.5"}, "has splits already"),
+        ({"split": "train=0.5,test=0.5"}, "already has splits"),
         ({"from_split": "tset"}, "Did you mean 'test'"),
         ({"schema": rs.Schema({"n": rs.Scalar("int64"), "age": rs.Scalar("int64")})}, "the input does not have: 'age'"),
     ],
@@ -346,7 +346,7 @@ def test_images_are_encoded_anew(quick_path: Path) -> None:
         ("png", 8, 10 + n) for n in range(4)
     ]
     small = rs.Schema({"image": rs.Image(4, 4, encoding="jpeg")})
-    with pytest.raises(rs.RecordsmithError, match="not allowed without cast"):
+    with pytest.raises(rs.RecordsmithError, match="needs cast=True"):
         rs.copy(quick_path / "in", quick_path / "small", schema=small)
     rs.copy(quick_path / "in", quick_path / "small", schema=small, cast=True)
     headers = [read_header(row["image"]) for row in rs.open(quick_path / "small")]

@@ -92,8 +92,8 @@ def test_on_the_command_line(quick_path: Path) -> None:
     [
         ({"licence": "MIT"}, "Did you mean 'license'"),
         ({"version": "1"}, "three numbers"),
-        ({"license": 3}, "is a text"),
-        ({"citation": "x" * 70_000}, "is a text"),
+        ({"license": 3}, "must be a string"),
+        ({"citation": "x" * 70_000}, "must be a string"),
         ({"supervised_keys": ["n"]}, "two names"),
         ({"supervised_keys": 3}, "two names"),
         ({"supervised_keys": ("n", "lable")}, "Did you mean 'label'"),

@@ -285,7 +285,7 @@ def test_a_shard_that_reads_back_as_other_bytes(s3_url: str, quick_path: Path, m
 
     with monkeypatch.context() as patched:
         patched.setattr(ObstoreFolder, "upload", upload)
-        with pytest.raises(rs.RecordsmithError, match="returns other bytes than were uploaded"):
+        with pytest.raises(rs.RecordsmithError, match="differ from those that were uploaded"):
             machines.make("everything")
     assert read_published(open_folder(machines.url)) is None
     machines.make("everything", resume=True)

@@ -359,7 +359,7 @@ def test_a_schema_that_does_not_fit(run, pets_file, tmp_path):
     schema.save(tmp_path / "schema.json")
     result = run("show", pets_file, "--schema", tmp_path / "schema.json")
     assert result.exit_code == 2
-    assert "holds a different kind of value" in result.stderr
+    assert "contains a different kind of value" in result.stderr
     assert result.stderr.count("error:") == 1
     assert "none" in result.stdout  # of the records have a breed
     assert "* is stored, and not in the schema." in result.stdout

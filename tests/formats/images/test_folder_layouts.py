@@ -236,7 +236,7 @@ def test_splits_of_images_can_be_merged_and_left_unlabelled(tmp_path: Path) -> N
     put(tmp_path / "both", *numbered("train/cat", "val/cat"))
     made = rs.make(tmp_path / "both", tmp_path / "merged", split="train=0.5,test=0.5", merge_splits=True)
     assert {name: split.rows for name, split in made.splits.items()} == {"train": 4, "test": 4}
-    with pytest.raises(rs.RecordsmithError, match="has splits already"):
+    with pytest.raises(rs.RecordsmithError, match="already has splits"):
         rs.make(tmp_path / "both", tmp_path / "bad", split="train=0.5,test=0.5")
 
 

@@ -212,7 +212,7 @@ def test_a_run_of_its_own_waits_for_parts(quick_path: Path) -> None:
 
 @pytest.mark.parametrize("given", ["0/3", "3", "a/b", "1/0", "-1/3", 3, "1/2/3", "1.5/3"])
 def test_what_is_no_part(given: Any, quick_path: Path) -> None:
-    with pytest.raises(rs.RecordsmithError, match="A part is one of several"):
+    with pytest.raises(rs.RecordsmithError, match="A part must be a number and a count"):
         rs.make(numbers(10), quick_path / "out", part=given)
     assert not (quick_path / "out").exists()
 
@@ -228,7 +228,7 @@ def test_what_does_not_go_together(quick_path: Path) -> None:
     rs.make(numbers(10), quick_path / "data")
     with pytest.raises(rs.RecordsmithError, match="two steps"):
         rs.make(numbers(10), quick_path / "out", part="1/2", finish=True)
-    with pytest.raises(rs.RecordsmithError, match="Parts need a folder"):
+    with pytest.raises(rs.RecordsmithError, match="the output must be a folder"):
         rs.copy(quick_path / "data", quick_path / "one.tfrecord", part="1/2")
     with pytest.raises(rs.RecordsmithError, match=r"There is no engine 'rey'\. Did you mean 'ray'"):
         rs.make(numbers(10), quick_path / "out", engine="rey")  # type: ignore[arg-type] # on purpose

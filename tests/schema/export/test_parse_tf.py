@@ -424,8 +424,8 @@ def test_no_records_at_all():
 @pytest.mark.parametrize(
     ("stored", "feature", "message"),
     [
-        ({"x": b"abc"}, rs.Tensor("uint8", (2, 2)), "does not hold the 4 bytes"),
-        ({"x": b"abcdefgh"}, rs.Tensor("uint8", (2, 2)), "does not hold the 4 bytes"),
+        ({"x": b"abc"}, rs.Tensor("uint8", (2, 2)), "does not contain the 4 bytes"),
+        ({"x": b"abcdefgh"}, rs.Tensor("uint8", (2, 2)), "does not contain the 4 bytes"),
         ({"x": b"\x02"}, rs.Scalar("bool"), "outside bool"),
         ({"x": b"abc"}, rs.Tensor("int16", (None,)), "not a multiple of the size of int16"),
         ({"x": b"abcd"}, rs.Tensor("uint8", (None, 3)), "does not fill the shape"),

@@ -68,7 +68,7 @@ def grid_page(
             ),
             class_="panes",
         ),
-        _takeaway(viewed, state),
+        _export_dialog(viewed, state),
         viewed=viewed,
         every=every,
         here="records",
@@ -135,7 +135,7 @@ def _toolbar(viewed: Viewed, state: ViewState, layout: str) -> Markup:
         else None,
         _selected(state),
         element("span", id="count", role="status", aria_live="polite"),
-        element("button", "Take away", type="button", id="take-button"),
+        element("button", "Export", type="button", id="export-button"),
     ]
     return element("form", tools, class_="strip tools", id="tools", role="search")
 
@@ -299,7 +299,7 @@ def _problem(error: RecordsmithError) -> Markup:
     )
 
 
-def _takeaway(viewed: Viewed, state: ViewState) -> Markup:
+def _export_dialog(viewed: Viewed, state: ViewState) -> Markup:
     dataset = viewed.dataset
     condition = state.condition(dataset.types)
     words = ["recordsmith", "copy", *dataset.paths, "-o", "selected"]
@@ -338,7 +338,7 @@ def _takeaway(viewed: Viewed, state: ViewState) -> Markup:
         ),
         element("button", "Copy the link", type="button", id="copy-link"),
         element("form", element("button", "Close", value="close"), method="dialog"),
-        id="take",
+        id="export",
         aria_label="Export the selection",
     )
 

@@ -62,10 +62,10 @@ def check(  # noqa: PLR0913 - each is a choice of its own, and all but the paths
         configuration: a project's settings, from `rs.load_configuration()`; None: no file is read.
         engine: who reads the files: "local", this machine, or "ray", a Ray cluster whose machines see the same files.
             The report is the same.
-        address: that of the Ray cluster, or "auto"; None: the one that this process is connected to, or that
-            RAY_ADDRESS names, or Ray is started on this machine.
-        progress: True shows a bar on a terminal and in a notebook, and elsewhere writes a line now and then; "auto"
-            shows the bar alone; False shows nothing. A function is called from time to time with the phase, the amount
+        address: the address of the Ray cluster, or "auto"; None uses the cluster that this program is connected
+            to, or RAY_ADDRESS, or starts Ray on this machine.
+        progress: True shows a bar on a terminal and in a notebook, and elsewhere writes a line every few seconds;
+            "auto" shows only the bar; False shows nothing. A function is called from time to time with the phase, the amount
             done, and the total (0 if it is not known).
 
     >>> import recordsmith as rs, tempfile

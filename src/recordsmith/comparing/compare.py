@@ -49,7 +49,7 @@ def compare(  # noqa: PLR0913 - each is a choice of its own, and all but the pat
         first: the first dataset: a file, folder, glob, or list of them. It is what the second is compared with.
         second: the second dataset; None: the same one, of which two splits are compared.
         splits: the split of each that is compared; None: all.
-        schema: what the records of both should hold; None: the schema beside each.
+        schema: what the records of both should contain; None: the schema next to each.
         records: also compare the records themselves, which reads both once more.
         fingerprints: if the manifests of both say that each split has the same records, say so and read no files.
         select: the rules to apply: codes, prefixes of codes, or names; by default all.

@@ -254,7 +254,7 @@ def changed_distribution(pair: Comparison) -> Iterator[Finding]:
 
 @rule("C009", "changed-class-numbers", Severity.ERROR)
 def changed_class_numbers(pair: Comparison) -> Iterator[Finding]:
-    """The same number stands for another class in the second dataset.
+    """The same class number means another class in the second dataset.
 
     Compared are the class names of declared labels. Names that are added at the end change no number.
 

@@ -56,7 +56,7 @@ class CopiedDataset(WrittenDataset):
 
     @property
     def left_behind(self) -> int:
-        """How many records were read and not written, for whatever reason."""
+        """The number of records that were read but not written, for any reason."""
         return self.rejects + self.unmatched + self.duplicates + self.not_sampled + self.unassigned
 
     @classmethod

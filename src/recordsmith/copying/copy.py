@@ -131,10 +131,10 @@ def copy(  # noqa: PLR0913 - each is a setting of its own, and all but two have 
             the run can be resumed anywhere. With "ray" or `part`, None is a folder at the output.
         allow_race: for a URL, also write to a store that has no conditional writes, in which two runs could overwrite
             each other's output.
-        metadata: what is said about the copy: "description", "license", "citation", "homepage", "version" and
+        metadata: the metadata of the copy: "description", "license", "citation", "homepage", "version" and
             "supervised_keys". What is not given here is taken from the input.
-        progress: True shows a bar on a terminal and in a notebook, and elsewhere writes a line now and then; "auto"
-            shows the bar alone; False shows nothing.
+        progress: True shows a bar on a terminal and in a notebook, and elsewhere writes a line every few seconds;
+            "auto" shows only the bar; False shows nothing.
         on_progress: a function that is called with a `Progress` from time to time, instead of showing a bar.
 
     >>> import recordsmith as rs, tempfile

@@ -69,7 +69,7 @@ class StoredDataset:
         decoder: PayloadDecoder | None = None,
     ) -> None:
         self._layout = layout
-        self._decoder = decoder  # of records that are no Examples
+        self._decoder = decoder  # of records that are not Examples
         self._given_schema = decoder.schema if decoder is not None else schema if schema is not None else layout.schema
         self._compression = reading_compression(compression)
         self._verify = verify

@@ -115,7 +115,7 @@ def export(  # noqa: PLR0913 - each is a setting of its own, and all but two hav
     """Write TFRecords as Parquet, CSV, JSON lines, WebDataset or LeRobot.
 
     The schema is exported too, so that `rs.make` restores every record: in the metadata of a Parquet file, as
-    NAME.schema.json beside a CSV or JSON lines file, or as the first member of a tar file.
+    NAME.schema.json next to a CSV or JSON lines file, or as the first member of a tar file.
 
     Args:
         paths: files, folders or globs; several are joined in this order.
@@ -126,7 +126,7 @@ def export(  # noqa: PLR0913 - each is a setting of its own, and all but two hav
         where: export only records that meet a condition, such as "label == 'cat' and len(tokens) > 10".
         features: export only these features, in this order.
         drop: features to leave out.
-        schema: what is in a record; None: the schema beside the files, or one inferred from all records.
+        schema: what is in a record; None: the schema next to the files, or one inferred from all records.
         merge_splits: write the records of all splits into one file.
         shard_size: start a new file at this size: data-00000.tar, data-00001.tar; None writes one file.
         extension_types: in Parquet, write tensors of one shape as Arrow's `fixed_shape_tensor` instead of nested lists;
@@ -141,10 +141,10 @@ def export(  # noqa: PLR0913 - each is a setting of its own, and all but two hav
             each other's output.
         engine: who writes the files: "local", this machine, or "ray", a Ray cluster whose machines see the input and
             the output folder. A task writes the records of one split. The files are the same.
-        address: that of the Ray cluster, or "auto"; None: the one that this process is connected to, or that
-            RAY_ADDRESS names, or Ray is started on this machine.
-        progress: True shows a bar on a terminal and in a notebook, and elsewhere writes a line now and then; "auto"
-            shows the bar alone; False shows nothing.
+        address: the address of the Ray cluster, or "auto"; None uses the cluster that this program is connected
+            to, or RAY_ADDRESS, or starts Ray on this machine.
+        progress: True shows a bar on a terminal and in a notebook, and elsewhere writes a line every few seconds;
+            "auto" shows only the bar; False shows nothing.
         on_progress: a function that is called with a `Progress` from time to time, instead of showing a bar.
 
     >>> import recordsmith as rs, tempfile, pathlib

@@ -37,9 +37,7 @@ def test_dividing_anew_names_the_options_of_the_command_line(run: Run) -> None:
     asked = ("make", "in-*.csv", "-o", "out", "--split", "train=3,val=2")
     result = run(*asked)
     assert result.exit_code == 2
-    assert "Leave --split out to keep them, or combine the splits with --merge-splits." in said(
-        result
-    )
+    assert "Leave --split out to keep them, or combine the splits with --merge-splits." in said(result)
     assert not Path("out").exists()
     assert run(*asked, "--merge-splits").exit_code == 0
 

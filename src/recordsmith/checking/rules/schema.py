@@ -49,7 +49,7 @@ def unexpected_feature(facts: DatasetFacts) -> Iterator[Finding]:
     """A record has a feature that the schema does not declare.
 
     Why it matters:
-        Nobody reads it. If it is a declared one under a name with a slip of the pen, its values are lost.
+        Nobody reads it. If it is a declared feature with a misspelled name, its values are lost.
 
     Example:
         `lable` in the writer, `label` in the schema.
@@ -81,7 +81,8 @@ def dtype_differs(facts: DatasetFacts) -> Iterator[Finding]:
         A label written as a float list.
 
     Fix:
-        Declare the type that is stored, or write the records again with the schema, which converts or refuses.
+        Declare the type that is stored, or write the records again with the schema, which converts them or raises an
+        error.
     """
     for mismatch in _of_kind(facts, "dtype"):
         yield _finding(
@@ -94,8 +95,8 @@ def shape_differs(facts: DatasetFacts) -> Iterator[Finding]:
     """A feature has another number of values than its declared shape or length.
 
     Why it matters:
-        Parsing fails: `Number of float values != expected`. Where only the total fits by chance, values are taken for
-        others.
+        Parsing fails: `Number of float values != expected`. Where only the total fits by chance, values end up in the
+        wrong places.
 
     Example:
         Images of 28x28 and a declared shape of (32, 32); one box more than `max_length`.
@@ -118,8 +119,8 @@ def constraint_broken(facts: DatasetFacts) -> Iterator[Finding]:
         `rs.Scalar("float32", min=0, max=1)` and a score of 100, from a source that counts in percent.
 
     Fix:
-        Correct the values at their source, or the constraint if it was too narrow. `recordsmith make` sets such rows
-        aside with the reason.
+        Correct the values at their source, or the constraint if it was too narrow. `recordsmith make` rejects such rows
+        with the reason.
     """
     for mismatch in _of_kind(facts, "constraint"):
         yield _finding(constraint_broken, facts, mismatch, f"break a constraint of {mismatch.feature!r}")
@@ -127,7 +128,7 @@ def constraint_broken(facts: DatasetFacts) -> Iterator[Finding]:
 
 @rule("S006", "label-outside-classes", Severity.ERROR)
 def label_outside_classes(facts: DatasetFacts) -> Iterator[Finding]:
-    """A label is no number of the declared classes.
+    """A label is not a number of the declared classes.
 
     Why it matters:
         Sparse cross entropy fails on a CPU, with an error that names neither file nor record, and is NaN on a GPU.

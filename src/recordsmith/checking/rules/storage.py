@@ -26,7 +26,7 @@ _WORTH_SAYING = 0.1  # of all payloads, that a saving has to be
 def raw_pixels_stored(facts: DatasetFacts) -> Iterator[Finding]:
     """A byte feature contains the pixels of images without encoding.
 
-    Detected by the declared shape, by features beside it with height, width and channels, or by its name and a number
+    Detected by the declared shape, by features with its height, width and channels, or by its name and a number
     of bytes that a square image has. If each channel takes 2, 4 or 8 bytes, it is a warning. With one byte per channel,
     only images of at least 64x64 pixels are reported, because encoding smaller images saves little.
 

@@ -39,7 +39,7 @@ _PARSED = ("example", "sequence_example", "empty")
 
 @rule("W001", "not-an-example", Severity.ERROR)
 def not_an_example(facts: DatasetFacts) -> Iterator[Finding]:
-    """A record's payload is no tf.train.Example.
+    """A record's payload is not a tf.train.Example.
 
     An info if no record of the dataset is one: raw text or another message may be what is meant. An error if some are
     and others are not.
@@ -187,7 +187,7 @@ def key_not_utf8(facts: DatasetFacts) -> Iterator[Finding]:
 
 @rule("W007", "two-kinds-at-once", Severity.ERROR)
 def two_kinds_at_once(facts: DatasetFacts) -> Iterator[Finding]:
-    """One feature of one record holds lists of two kinds.
+    """One feature of one record contains lists of two kinds.
 
     Why it matters:
         Protobuf keeps the last of them and TensorFlow's parser the first: two readers see different values.
@@ -198,7 +198,7 @@ def two_kinds_at_once(facts: DatasetFacts) -> Iterator[Finding]:
     Fix:
         Write the records again with one kind.
     """
-    yield from _anomalies(two_kinds_at_once, facts, "mixed-kinds", "hold lists of two kinds in one feature")
+    yield from _anomalies(two_kinds_at_once, facts, "mixed-kinds", "contain lists of two kinds in one feature")
 
 
 @rule("W008", "mixed-payloads", Severity.ERROR)
@@ -229,7 +229,7 @@ def mixed_payloads(facts: DatasetFacts) -> Iterator[Finding]:
 
 @rule("W009", "many-feature-names", Severity.WARNING)
 def many_feature_names(facts: DatasetFacts) -> Iterator[Finding]:
-    """The records have more than 1000 different feature names together, of which each has few.
+    """The records have more than 1000 different feature names together, although each record has only a few.
 
     Few means that a name is on average in less than half of the records: a wide table has its columns in all of them.
 
@@ -280,7 +280,7 @@ def _anomaly(one: Rule[DatasetFacts], anomaly: Anomaly, facts: DatasetFacts, wha
     which = f" The first: {detail}." if detail else ""
     return one.finding(
         f"{count_text(anomaly.count, 'record')} ({share(anomaly.count, facts.records)}) "
-        f"{what if anomaly.count > 1 else what.replace('have', 'has', 1).replace('hold', 'holds', 1)}.{which}",
+        f"{what if anomaly.count > 1 else what.replace('have', 'has', 1).replace('contain', 'contains', 1)}.{which}",
         location=location,
         count=anomaly.count,
         places=more,

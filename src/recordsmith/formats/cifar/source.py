@@ -29,7 +29,7 @@ _NAMES = {"label": ("label_names", "fine_label_names"), "coarse_label": ("coarse
 def cifar(folder: PathLike) -> CifarSource:
     """Return the images of CIFAR-10 or CIFAR-100 as a source for `make`, with the splits train and test.
 
-    The files are pickles. They are read without running any code of theirs: anything but arrays, texts, numbers and
+    The files are pickles. They are read without running any code in them: anything but arrays, texts, numbers and
     containers is an error.
 
     Args:

@@ -56,7 +56,7 @@ def coco(  # noqa: PLR0913 - each is a setting of its own
 ) -> CocoSource:
     """Read images with COCO annotations: boxes, classes, areas, crowd flags, masks and keypoints.
 
-    Splits that exist, such as instances_train2017.json and instances_val2017.json, are kept. An image without
+    Existing splits, such as instances_train2017.json and instances_val2017.json, are kept. An image without
     annotations has no boxes. An annotation whose image is missing is rejected.
 
     Args:

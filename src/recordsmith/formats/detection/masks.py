@@ -46,7 +46,7 @@ def masks(  # noqa: PLR0913 - each is a setting of its own
 ) -> MaskSource:
     """Read images and the mask of each, whose pixels are classes.
 
-    Masks are stored as PNGs with one channel. Of a mask with a palette, the numbers of the palette are the classes.
+    Masks are stored as PNGs with one channel. For a mask with a palette, the palette indices are the classes.
     Splits that are folders are kept. An image without a mask, and a mask without an image, are rejected.
 
     Args:

@@ -34,13 +34,13 @@ def excel(
 ) -> ExcelSource:
     """Return the rows of an Excel sheet as a source for `make`.
 
-    The first row has the names of the columns. Empty rows are passed over. A formula has the value that Excel saved.
+    The first row has the names of the columns. Empty rows are skipped. A formula has the value that Excel saved.
     Cells of dates and times are read as such.
 
     Args:
         paths: a workbook (.xlsx, .xlsm), or several with the same columns.
         sheet: the name of the sheet; None: the only one with cells, or sheets named like splits.
-        columns: what is said about the columns, as in `rs.sources.parquet`: label, text, images, columns, types,
+        columns: options for the columns, as in `rs.sources.parquet`: label, text, images, columns, types,
             schema, floats, size, channels, image_encoding, quality, strip.
 
     >>> import recordsmith as rs, tempfile, openpyxl

@@ -35,7 +35,7 @@ def sql(
             function that returns a connection.
         query: a SELECT.
         table: instead of a query, a table of a file; None: the only one, or tables named like splits.
-        columns: what is said about the columns, as in `rs.sources.parquet`: label, text, images, columns, types,
+        columns: options for the columns, as in `rs.sources.parquet`: label, text, images, columns, types,
             schema, floats, size, channels, image_encoding, quality, strip.
 
     >>> import recordsmith as rs, sqlite3

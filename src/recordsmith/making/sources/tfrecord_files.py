@@ -46,10 +46,10 @@ def tfrecords(
     Args:
         paths: a file, a folder, a glob, or a list of these; gzip and zlib are detected from the content.
         split: only the files of this split.
-        schema: what is in a record; None: the schema beside the files, or one inferred from all records.
+        schema: what is in a record; None: the schema next to the files, or one inferred from all records.
         label: the feature that is the label; None: the only Label of the schema.
         raw: take each record as bytes, in one feature `payload`, for a function of `make`.
-        descriptor: the file of `protoc --descriptor_set_out` with the type of records that are no Examples.
+        descriptor: the file of `protoc --descriptor_set_out` with the type of records that are not Examples.
         message: the full name of that type.
 
     >>> import recordsmith as rs, tempfile

@@ -70,12 +70,12 @@ class Audio(EncodedFeature):
         self._set_common(optional=optional, default=default, description=description)
 
     def mismatch(self, data: bytes) -> tuple[str, str] | None:
-        """Say what a sound's header shows against the declaration: (found, expected); None if it agrees.
+        """Compare a sound's header with the declaration: (found, expected), or None if they agree.
 
         >>> Audio(encoding="wav").mismatch(b"fLaC")
         ('a FLAC', 'a WAV')
         >>> Audio().mismatch(b"plain text")
-        ("no sound: it starts with b'plain text'", 'an encoded WAV, FLAC, OGG or MP3')
+        ("not a sound: it starts with b'plain text'", 'an encoded WAV, FLAC, OGG or MP3')
         """
         found = audio_format(data)
         if found is None:

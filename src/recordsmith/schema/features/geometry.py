@@ -105,9 +105,9 @@ class SplitTensor(Tensor):
 class Boxes(SplitTensor):
     """The boxes of an image: a float32 array (n, 4) of ymin, xmin, ymax, xmax, from 0 to 1.
 
-    0 is the top or the left edge of the image, and 1 the bottom or the right one, as in TensorFlow. Writing refuses
-    boxes with NaN, with a minimum above the maximum, or more than 1 % outside of the image; `recordsmith check` finds
-    them in existing files. `.images(augment=...)` moves boxes with their image.
+    0 is the top or the left edge of the image, and 1 the bottom or the right one, as in TensorFlow. Boxes with
+    NaN, with a minimum above the maximum, or more than 1 % outside of the image cannot be written; `recordsmith check`
+    finds them in existing files. `.images(augment=...)` moves boxes with their image.
 
     Args:
         split: store the coordinates as four features, `name/ymin`, `name/xmin`, `name/ymax` and `name/xmax`, as the

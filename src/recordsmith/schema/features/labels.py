@@ -21,7 +21,7 @@ __all__ = ["Labels"]
 class Labels(Tensor):
     """Any number of classes in a record: a list of numbers, written by name or by number.
 
-    Use it for the classes of the boxes of an image. For one class a record, use Label.
+    Use it for the classes of the boxes of an image. For one class per record, use Label.
 
     Args:
         names: the names of the classes in the order of their numbers; or the number of classes.

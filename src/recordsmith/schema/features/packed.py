@@ -92,7 +92,7 @@ class Packed(Feature):
         return row
 
     def column_to_parts(self, values: Any, rows: int | None = None, *, cast: bool = False) -> tuple[ColumnParts, ...]:
-        """Return what the core writes for a column: one line of bytes a row."""
+        """Return what the core writes for a column: one byte string for each row."""
         packed, present = packed_rows(values, self.dtype, cast=cast)
         check_rows(len(packed), rows)
         present = check_presence(present, optional=self.optional)

@@ -74,7 +74,7 @@ class Steps(Feature):
         self._set_common(optional=optional, default=None, description=description)
 
     def plan(self, name: str) -> tuple[PlanColumn, ...]:
-        """Return the stored features of one step, marked as living in the feature lists."""
+        """Return the stored features of one step, marked as stored in the feature lists."""
         return tuple(replace(column, presence=self.presence, steps=True) for column in self.feature.plan(name))
 
     def assemble(self, parts: Sequence[Parts]) -> Ragged:

@@ -83,7 +83,7 @@ class OpenedDataset:
     Args:
         paths: a file, folder, glob or list of them.
         split: only the files of this split.
-        schema: what the records hold; None: the schema beside the files, or what the records show.
+        schema: what the records hold; None: the schema next to the files, or what the records show.
     """
 
     def __init__(

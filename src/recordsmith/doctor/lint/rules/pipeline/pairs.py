@@ -63,7 +63,7 @@ def shuffled_apart(program: Program) -> Iterator[Finding]:
         yield program.finding(
             shuffled_apart,
             call.expression,
-            f"{names} {verb} shuffled before being zipped,each in its own order: the labels no longer belong to "
+            f"{names} {verb} shuffled before being zipped, each in its own order: the labels no longer belong to "
             "their examples.",
         )
     yield from _arrays_shuffled_apart(program)
@@ -72,7 +72,7 @@ def shuffled_apart(program: Program) -> Iterator[Finding]:
         yield program.finding(
             shuffled_apart,
             call.expression,
-            "Two lists are shuffled one after the other,each in its own order, and a dataset pairs them by "
+            "Two lists are shuffled one after the other, each in its own order, and a dataset pairs them by "
             "position: the labels no longer belong to their examples.",
             advice="Shuffle one list of pairs, or one list of indices.",
         )
@@ -139,7 +139,7 @@ def _arrays_shuffled_apart(program: Program) -> Iterator[Finding]:
             yield program.finding(
                 shuffled_apart,
                 list(distinct.values())[-1].expression,
-                "Two arrays are shuffled one after the other,each in its own order, and then paired by "
+                "Two arrays are shuffled one after the other, each in its own order, and then paired by "
                 "position: the labels no longer belong to their examples.",
                 advice="Shuffle one list of pairs, or one permutation of the indices: `order = "
                 "np.random.permutation(len(x))`, `x[order]`, `y[order]`.",

@@ -267,7 +267,7 @@ def _is_repeated(program: Program, pipeline: Pipeline) -> bool:
 
 @rule("P150", "loaders-shuffled-apart", Severity.ERROR)
 def loaders_shuffled_apart(program: Program) -> Iterator[Finding]:
-    """Inputs and targets come from two DataLoaders that shuffle,each in its own order.
+    """Inputs and targets come from two DataLoaders that shuffle, each in its own order.
 
     Why it matters:
         Each loader draws its own random order. Nearly every input is compared with the target of another one, no error

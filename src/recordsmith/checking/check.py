@@ -65,8 +65,8 @@ def check(  # noqa: PLR0913 - each is a choice of its own, and all but the paths
         address: the address of the Ray cluster, or "auto"; None uses the cluster that this program is connected
             to, or RAY_ADDRESS, or starts Ray on this machine.
         progress: True shows a bar on a terminal and in a notebook, and elsewhere writes a line every few seconds;
-            "auto" shows only the bar; False shows nothing. A function is called from time to time with the phase, the amount
-            done, and the total (0 if it is not known).
+            "auto" shows only the bar; False shows nothing. A function is called from time to time with the phase, the
+            amount done, and the total (0 if it is not known).
 
     >>> import recordsmith as rs, tempfile
     >>> path = tempfile.mkdtemp() + "/data.tfrecord"

@@ -79,8 +79,8 @@ def repair(  # noqa: PLR0913 - each is a setting of its own, and most have a def
         address: the address of the Ray cluster, or "auto"; None uses the cluster that this program is connected
             to, or RAY_ADDRESS, or starts Ray on this machine.
         progress: True shows a bar on a terminal and in a notebook, and elsewhere writes a line every few seconds;
-            "auto" shows only the bar; False shows nothing. A function is called from time to time with the number of bytes
-            done and of all bytes.
+            "auto" shows only the bar; False shows nothing. A function is called from time to time with the number of
+            bytes done and of all bytes.
 
     >>> import recordsmith as rs, tempfile
     >>> folder = tempfile.mkdtemp()

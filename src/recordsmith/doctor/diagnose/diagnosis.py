@@ -94,8 +94,8 @@ def diagnose(  # noqa: PLR0913 - each is a choice of its own, and most are named
         baseline: known findings, which are not reported again, or their file; None: that of the configuration.
         configuration: a project's settings, from `rs.load_configuration()`; None: no file is read.
         progress: True shows a bar on a terminal and in a notebook, and elsewhere writes a line every few seconds;
-            "auto" shows only the bar; False shows nothing. A function is called from time to time with the phase, the amount
-            done, and the total (0 if it is not known).
+            "auto" shows only the bar; False shows nothing. A function is called from time to time with the phase, the
+            amount done, and the total (0 if it is not known).
 
     Returns:
         The report: `.findings`, `.ok`, `.to_html(path)` with images and histograms, `.to_json()`.

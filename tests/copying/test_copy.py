@@ -249,7 +249,7 @@ def test_features_are_chosen_dropped_and_renamed(folder: Path, quick_path: Path)
         ({"rename": {"whom": "n"}}, "to rename"),
         ({"drop": list(SCHEMA)}, "No feature is left"),
         ({"sample": 0.0}, "share between 0 and 1"),
-        ({"sample": 0.5, "take": 3}, "two ways"),
+        ({"sample": 0.5, "take": 3}, "cannot be used together"),
         ({"take": 0}, "at least 1"),
         ({"on_error": "skipp"}, "Did you mean 'skip'"),
         ({"stratify": True}, "need split"),
@@ -436,7 +436,7 @@ def test_nothing_is_overwritten_unless_asked(folder: Path, plain_file: Path, qui
         with pytest.raises(rs.RecordsmithError, match="overwrite"):
             rs.copy(source, quick_path / out)
     for source in (folder, plain_file):
-        with pytest.raises(rs.RecordsmithError, match="the same place as the input"):
+        with pytest.raises(rs.RecordsmithError, match="the same file or folder as the input"):
             rs.copy(source, source, overwrite=True)
     assert file_digests(quick_path) == before
     rs.copy(plain_file, quick_path / "out", overwrite=True)

@@ -286,7 +286,7 @@ class TestTfidf:
         try:
             theirs.fit(texts)
         except ValueError:  # no terms are left
-            with pytest.raises(rs.PipelineError, match="no terms"):
+            with pytest.raises(rs.PipelineError, match="No terms"):
                 fitted(preprocessor, texts)
             return
         fitted(preprocessor, texts)

@@ -185,7 +185,7 @@ def test_parts_replace_a_dataset(quick_path: Path) -> None:
 def test_parts_with_other_options_do_not_mix(quick_path: Path) -> None:
     out = quick_path / "out"
     rs.make(numbers(1000), out, part="1/2", name="data")
-    with pytest.raises(rs.RecordsmithError, match="begun with other options") as caught:
+    with pytest.raises(rs.RecordsmithError, match="started with other options") as caught:
         rs.make(numbers(1000), out, part="2/2", name="data", seed=1, overwrite=True)
     assert STAGING in str(caught.value.advice)
     assert sorted(os.listdir(out / STAGING / "parts")) == ["1-of-2"]

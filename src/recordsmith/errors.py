@@ -159,7 +159,7 @@ class RecordsmithError(Exception):
             place.append(f"row {self.row}")
         if self.feature is not None:
             place.append(f"feature {self.feature!r}")
-        lines = [printable(" ".join(self.problem.split("\n")))]
+        lines = [printable(" ".join(worded(self.problem).split("\n")))]
         if place:
             lines.append("  where:    " + printable(", ".join(place)))
         if self.found is not None:

@@ -166,11 +166,14 @@ def copy(  # noqa: PLR0913 - each is a setting of its own, and all but two have 
         check_name(name)
     divided = None if split is None else parse_splits(split)
     if divided is None and (stratify or group is not None):
-        raise RecordsmithError("stratify and group need split.", advice="Add for example split='train=0.8,test=0.2'.")
+        raise RecordsmithError(
+            advise("{stratify} and {group} need {split}.", stratify=..., group=..., split=...),
+            advice=advise("Add for example {split}.", split="train=0.8,test=0.2"),
+        )
     inputs = find_inputs(paths, split=from_split, keep_splits=divided is None and not single and not merge_splits)
     if not merge_splits and divided is not None and len(inputs.found_splits) > 1:
         raise RecordsmithError(
-            "The input already has splits, and split would divide the records again.",
+            advise("{split} divides the records, but the input already has splits.", split=...),
             found=f"the splits {list_names(inputs.found_splits)}",
             advice=advise(
                 "Leave {split} out to keep them, or combine the splits with {merge_splits}.",
@@ -333,10 +336,10 @@ def _check(
     shards: int | None,
 ) -> None:
     if sample is not None and take is not None:
-        raise RecordsmithError("sample and take cannot be used together.")
+        raise RecordsmithError(advise("{sample} and {take} cannot be used together.", sample=..., take=...))
     if sample is not None and (isinstance(sample, bool) or not _is_amount(sample)):
         raise RecordsmithError(
-            "sample must be a share between 0 and 1, or a number of records.",
+            advise("{sample} must be a share between 0 and 1, or a number of records.", sample=...),
             found=repr(sample),
             expected="a share such as 0.1, or a number such as 500",
         )
@@ -362,7 +365,7 @@ def _check_single(out: str, *, split: object, shards: int | None, infer_schema: 
     ):
         if given:
             raise RecordsmithError(
-                f"{option} cannot be used when the output is a single file.",
+                advise(f"{{{option}}} cannot be used when the output is a single file.", **{option: ...}),
                 path=out,
-                advice="Give a folder: a name that does not end like a TFRecord file's.",
+                advice="Choose a folder as the output: a name without the suffix .tfrecord.",
             )

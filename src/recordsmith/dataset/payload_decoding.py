@@ -56,7 +56,7 @@ def payload_decoder(
         name for name, given in (("schema", schema is not None), ("raw", raw), ("descriptor", descriptor)) if given
     ]
     if len(asked) > 1:
-        raise PipelineError("Records can be read in only one way.", found=" and ".join(asked))
+        raise PipelineError("schema, raw and descriptor cannot be used together.", found=" and ".join(asked))
     if descriptor is not None and message is not None:
         return ProtobufMessages(descriptor, message)
     return RawPayloads() if raw else None

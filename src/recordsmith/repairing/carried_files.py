@@ -80,7 +80,7 @@ def carry_files(folder: str, output: str, files: Sequence[FileRepair]) -> tuple[
             "target of a link is not part of the folder."
         )
     if copied:
-        notes.append(f"{', '.join(copied)}: copied as {'it is' if len(copied) == 1 else 'they are'}.")
+        notes.append(f"{', '.join(copied)}: copied unchanged.")
     return tuple(notes)
 
 

@@ -283,7 +283,7 @@ class _RepairFile:
             if not file.records and not file.suspects and (foreign := _other_format(path)) is not None:
                 return foreign
             action = "repaired"
-            if file.is_sound:
+            if file.is_undamaged:
                 action = "copied" if new is None or not self.link else _link(path, new)
                 if new is not None and action == "copied":
                     _copy(path, new, file)

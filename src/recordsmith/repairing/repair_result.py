@@ -151,7 +151,7 @@ class FileRepair:
     suspect_file: str | None = None
 
     @property
-    def is_sound(self) -> bool:
+    def is_undamaged(self) -> bool:
         """Nothing is wrong with it."""
         return not (self.repaired_headers or self.losses or self.gaps)
 
@@ -277,8 +277,8 @@ def _entry(one: Loss | RepairedHeader | Gap) -> dict[str, Any]:
 
 def _file_lines(file: FileRepair) -> list[str]:
     place = f"{file.path} -> {file.output}" if file.output is not None else file.path
-    if file.is_sound:
-        return [f"{place}: sound, {count_text(file.records, 'record')}"]
+    if file.is_undamaged:
+        return [f"{place}: undamaged, {count_text(file.records, 'record')}"]
     kept = f"{count_text(file.records, 'record')} kept"
     if file.repaired_headers:
         kept += f", {len(file.repaired_headers):,} of them with a new header"

@@ -100,4 +100,4 @@ def test_boxes_without_an_option_or_as_images(run: Run) -> None:
 def test_an_option_of_another_kind_is_known_by_its_own_name(run: Run) -> None:
     result = run("make", "in-train.csv", "-o", "out", "--layout", "flat")
     assert result.exit_code == 2
-    assert "A source of kind 'csv' has no option --layout. It is one of images, text" in said(result)
+    assert "A source of kind 'csv' has no option --layout. It is an option of images, text" in said(result)

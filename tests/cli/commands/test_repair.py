@@ -37,7 +37,7 @@ def test_the_table(bad: Path) -> None:
     assert "520-546 lost 1 the data of one record does not match its checksum" in lines
     assert "2,574-2,597 lost ~1 the file ends inside a record" in lines
     assert lines[-1] == (
-        "98 records kept, 1 of them with a new header, about 2 lost. Written to good.tfrecord, and checked."
+        "98 records kept, 1 of them with a new header, about 2 lost. Written to good.tfrecord, and verified."
     )
 
 

@@ -118,7 +118,7 @@ def not_a_tfrecord(facts: DatasetFacts) -> Iterator[Finding]:
         yield not_a_tfrecord.finding(
             f"This is not a TFRecord file: {_sentence(problem)}",
             location=Location(shard.path, shard.split),
-            evidence={"looks_like": first.looks_like, "found": first.found},
+            evidence={"found": first.found},
         )
 
 

@@ -73,7 +73,7 @@ def index(
 
     cached = style in ("text", "json")
     if cached and output is not None:
-        raise click.UsageError("-o is only for text indexes: recordsmith's own indexes have a fixed place.")
+        raise click.UsageError("-o is only for text indexes: recordsmith's own indexes have a fixed location.")
     if upload and not cached:
         raise click.UsageError("--upload is only for recordsmith's own indexes.")
     if rebuild and not cached:

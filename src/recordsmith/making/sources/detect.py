@@ -289,4 +289,4 @@ def _elsewhere(name: str, kind: str) -> str:
                 continue
             if name in known:
                 others.append(other)
-    return f" It is one of {', '.join(others)}." if others else ""
+    return f" It is an option of {', '.join(others)}." if others else ""

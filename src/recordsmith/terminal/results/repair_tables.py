@@ -34,10 +34,10 @@ def repair_renderable(result: RepairResult, *, width: int) -> RenderableType:
     bad.tfrecord
       64-100  lost  ~1  the file ends inside a record
     <BLANKLINE>
-    2 records kept, about 1 lost. Written to good.tfrecord, and checked.
+    2 records kept, about 1 lost. Written to good.tfrecord, and verified.
     """
     parts: list[RenderableType] = [_files(result.files, width)]
-    for file in [file for file in result.files if not file.is_sound][:_MOST_FILES]:
+    for file in [file for file in result.files if not file.is_undamaged][:_MOST_FILES]:
         parts += [Text(), Text(printable(file.path), "bold"), _places(file)]
         if file.suspect_file is not None:
             line = f"  {count_text(file.suspects, 'suspect record')} written to {file.suspect_file}"
@@ -55,8 +55,8 @@ def _files(files: Sequence[FileRepair], width: int) -> RenderableType:
     table.add_column("lost bytes", no_wrap=True)
     for file in files[:_MOST_FILES]:
         name = middle_left_out(printable(file.path), max(16, width - _FIGURES))
-        if file.is_sound:
-            table.add_row(name, Text(f"{file.records:,}", "green"), "", "", Text("sound", "green"))
+        if file.is_undamaged:
+            table.add_row(name, Text(f"{file.records:,}", "green"), "", "", Text("undamaged", "green"))
             continue
         table.add_row(
             name,
@@ -105,10 +105,12 @@ def _summary(result: RepairResult) -> Text:
     if result.repaired_headers:
         text.append(", ").append(f"{result.repaired_headers:,} of them with a new header", "yellow")
     if result.ok:
-        text.append(", none lost. " if not all(file.is_sound for file in result.files) else ". Nothing is damaged. ")
+        text.append(
+            ", none lost. " if not all(file.is_undamaged for file in result.files) else ". Nothing is damaged. "
+        )
     else:
         text.append(", ").append(lost_text(result), "bold red").append(". ")
     if result.output is None:
         reason = "" if result.dry_run else "No records can be saved. "
         return text.append(f"{reason}Nothing was written.", "dim")
-    return text.append(f"Written to {printable(result.output)}, and checked.", "dim")
+    return text.append(f"Written to {printable(result.output)}, and verified.", "dim")

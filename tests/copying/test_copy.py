@@ -252,7 +252,7 @@ def test_features_are_chosen_dropped_and_renamed(folder: Path, quick_path: Path)
         ({"sample": 0.5, "take": 3}, "cannot be used together"),
         ({"take": 0}, "at least 1"),
         ({"on_error": "skipp"}, "Did you mean 'skip'"),
-        ({"stratify": True}, "need split"),
+        ({"stratify": True}, "stratify and group need split"),
         ({"split": "train=0.5,test=0.5", "merge_splits": True, "stratify": "nam"}, "to stratify by"),
         ({"split": "train=0.5,test=0.5", "merge_splits": True, "group": "nam"}, "to group by"),
         ({"split": "train=0.5,test=0.5"}, "already has splits"),

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from recordsmith.comparing.comparison import Comparison, FeaturePair, Side, paired
 from recordsmith.comparing.fingerprints import same_records
 from recordsmith.comparing.rules import RULES, drifts
-from recordsmith.errors import RecordsmithError
+from recordsmith.errors import RecordsmithError, advise
 from recordsmith.facts.shared_records import shared_records
 from recordsmith.facts.survey import survey
 from recordsmith.facts.value_facts import FeatureFacts
@@ -76,7 +76,7 @@ def compare(  # noqa: PLR0913 - each is a choice of its own, and all but the pat
             "There is nothing to compare the dataset with.",
             found="the same dataset, or the same split, twice" if second is not None else None,
             expected="a second dataset, or two splits of one",
-            advice='Give another path, or splits=("train", "test").',
+            advice=advise("Give another path, or {splits}.", splits=('splits=("train", "test")', "--split train,test")),
         )
     judge = Judge(RULES, configuration, select=select, ignore=ignore, fail_on=fail_on, baseline=baseline)
     paths = (first, first if second is None else second)

@@ -9,7 +9,7 @@ import numpy as np
 
 from recordsmith.columns import ByteColumn
 from recordsmith.columns.offset_column import offsets_of
-from recordsmith.errors import PipelineError
+from recordsmith.errors import PipelineError, SchemaError
 from recordsmith.formats.protobuf.messages import ProtobufMessages
 from recordsmith.schema import Bytes, Schema
 
@@ -46,6 +46,12 @@ def payload_decoder(
     schema: Schema | None, *, raw: bool, descriptor: str | os.PathLike[str] | None, message: str | None
 ) -> PayloadDecoder | None:
     """Return the decoder that was asked for; None for Examples."""
+    if not isinstance(schema, Schema | None):
+        raise SchemaError(
+            "schema must be an rs.Schema.",
+            found=repr(schema),
+            advice="Write rs.Schema({...}), or read a saved one with rs.Schema.load(path).",
+        )
     if (descriptor is None) != (message is None):
         raise PipelineError(
             "descriptor and message must be given together.",

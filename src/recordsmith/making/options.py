@@ -201,7 +201,7 @@ def _digest_code(code: CodeType, digest: Any) -> None:
 
 
 def _preprocessors(given: Any) -> tuple[Preprocessor, ...]:
-    preprocessors = (given,) if isinstance(given, Preprocessor) else tuple(given)
+    preprocessors = tuple(given) if isinstance(given, (list, tuple)) else (given,)
     for preprocessor in preprocessors:
         if not isinstance(preprocessor, Preprocessor):
             raise RecordsmithError(

@@ -66,6 +66,13 @@ class Configuration:
             ignore: rules to leave out besides the file's, likewise.
             fail_on: a severity or "never"; None: as the file says.
         """
+        for option, entries in (("select", select), ("ignore", ignore)):
+            if isinstance(entries, str):
+                raise RecordsmithError(
+                    f"{option} must be a list of codes or names of rules.",
+                    found=repr(entries),
+                    advice=f"Write {option}={entries.split(',')!r}.",
+                )
         asked = Selection(tuple(select), tuple(ignore)).resolved(rules)
         configured = Selection(self.select, self.ignore).within(rules)
         return Selection(

@@ -79,7 +79,7 @@ def test_any_fractions_of_any_number_of_rows(rows: int, weights: list[int], seed
     ("split", "problem"),
     [
         ("train=0.8,test=0.1", "do not add up to 1"),
-        ("train=0.8,test=100", "all fractions, or all counts"),
+        ("train=0.8,test=100", "all fractions or all counts"),
         ("train=rest,test=rest", "Only one split can be the rest"),
         ("train=0.5,train=0.5", "given twice"),
         ("train=-1,test=rest", "neither a fraction nor a count"),

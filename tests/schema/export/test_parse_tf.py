@@ -136,7 +136,7 @@ def test_packed_bytes():
     assert mapped.element_spec["blob"]["pixels"] == tf.TensorSpec([32, 16, 1], tf.uint8)
     assert [int(row["blob"]["label"]) for row in mapped] == [0, -1, -2]
     longer = rs.encode_example({"blob": bytes(524)})
-    with pytest.raises(tf.errors.InvalidArgumentError, match="does not hold 523 bytes"):
+    with pytest.raises(tf.errors.InvalidArgumentError, match="does not contain 523 bytes"):
         schema.select(["blob"]).parse_tf([longer])
 
 

@@ -100,7 +100,9 @@ def _programs(text: str, facts: DatasetFacts | None) -> tuple[list[Program], lis
     paths = list(source_files(text))
     if not paths:
         raise RecordsmithError(
-            "There is no Python file and no notebook here.", path=text, advice="`recordsmith check` looks at data."
+            "The folder contains no Python file and no notebook.",
+            path=text,
+            advice="To check data, use `recordsmith check`.",
         )
     folder = text if os.path.isdir(text) else os.path.dirname(text) or "."
     programs: list[Program] = []

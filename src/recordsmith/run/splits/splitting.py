@@ -283,7 +283,9 @@ def _check_shares(shares: Mapping[str, float | int | None], given: object) -> No
         raise RecordsmithError("Only one split can be the rest.", found=list_names(rests))
     if fractions and (counts or (rests and sum(fractions) >= 1)):
         raise RecordsmithError(
-            "Splits are all fractions, or all counts.", found=given, advice="With counts, one split may be the rest."
+            "Splits must be either all fractions or all counts.",
+            found=given,
+            advice="With counts, one split may be the rest.",
         )
     if fractions and not rests and abs(sum(fractions) - 1) > 1e-6:
         raise RecordsmithError(

@@ -81,7 +81,7 @@ class Audio(EncodedFeature):
         if found is None:
             known = self.encoding.upper() if self.encoding else "WAV, FLAC, OGG or MP3"
             begin = f"it starts with {bytes(data[:12])!r}" if data else "it is empty"
-            return f"no sound: {begin}", f"an encoded {known}"
+            return f"not a sound: {begin}", f"an encoded {known}"
         if self.encoding not in (None, found):
             return f"a {found.upper()}", f"a {str(self.encoding).upper()}"
         if self.rate is None and self.channels is None:

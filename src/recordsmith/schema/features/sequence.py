@@ -30,6 +30,7 @@ from recordsmith.schema.features.strings import Bytes, Text
 from recordsmith.schema.features.tensor import Scalar, Tensor
 from recordsmith.schema.input.conversion import check_presence, check_rows
 from recordsmith.schema.plan import PlanColumn
+from recordsmith.wording.numbers import count_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence as SequenceOf
@@ -329,6 +330,6 @@ def _check_written_length(lengths: Int64s, declared: int | None) -> None:
         raise EncodeError(
             "A list does not have the declared length.",
             row=int(wrong[0]),
-            found=f"{int(lengths[wrong[0]])} values",
-            expected=f"{declared} values",
+            found=count_text(int(lengths[wrong[0]]), "value"),
+            expected=count_text(declared or 0, "value"),
         )

@@ -147,7 +147,7 @@ def name_step(error: EncodeError, step: int) -> None:
     error.problem = f"Step {step}: {error.problem}"
     if error.found == "None":
         error.problem = f"Step {step} has no value."
-        error.advice = "A row cannot have gaps: fill in a value, or leave out the step."
+        error.advice = "A list cannot contain None: give a value, or leave out the step."
 
 
 def steps_of(values: Any) -> tuple[Any, Int64s, Bools | None]:

@@ -264,7 +264,7 @@ def _check_features(plan: Plan, names: tuple[str, ...]) -> None:
         is_sequence = isinstance(feature, Tensor) and len(feature.shape) == 1
         if feature is not None and not is_sequence:
             raise PipelineError(
-                f"pack needs rows of numbers, and {name!r} is something else.",
+                f"pack needs rows of numbers, but {name!r} is something else.",
                 feature=name,
                 found=repr(feature),
                 advice="Name what to pack: .pack(1024, 'tokens'). Turn text into numbers with .vectorize() first.",

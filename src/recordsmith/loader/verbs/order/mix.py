@@ -97,7 +97,9 @@ def mix(sources: Sequence[Any], *, weights: Weights | None = None, seed: int = 0
     """
     if not sources or not all(isinstance(source, Chain) for source in sources):
         raise PipelineError(
-            "mix needs a list of datasets.", found=repr(sources)[:200], expected="such as [rs.open('a'), rs.open('b')]"
+            "mix needs a list of datasets.",
+            found=repr(sources)[:200],
+            expected="for example [rs.open('a'), rs.open('b')]",
         )
     first, *others = sources
     return first.mix(*others, weights=weights, seed=seed, stop=stop)
@@ -113,7 +115,7 @@ def _phases(weights: Weights | None, count: int) -> list[tuple[int, list[float]]
         raise PipelineError(
             "Weights that change must be given by their first row, starting at 0 and increasing.",
             found=repr(starts)[:200],
-            expected="such as {0: [1, 1], 10_000: [1, 3]}",
+            expected="for example {0: [1, 1], 10_000: [1, 3]}",
         )
     phases = [(start, _weights(shares, count, is_phase=True)) for start, shares in weights.items()]
     never = [number for number in range(count) if not any(shares[number] for _, shares in phases)]

@@ -258,7 +258,7 @@ def _checked_dtype(dtype: Any, scale: Any) -> str:
     if scale is not None and (
         isinstance(scale, bool) or not isinstance(scale, (int, float, np.number)) or not np.isfinite(scale)
     ):
-        raise PipelineError("The scale must be a number.", found=repr(scale), expected="such as 1 / 255")
+        raise PipelineError("The scale must be a number.", found=repr(scale), expected="for example 1 / 255")
     if dtype is None:
         return "uint8" if scale is None else "float32"
     try:
@@ -294,6 +294,6 @@ def _check_augment(changes: tuple[Any, ...]) -> None:
             raise PipelineError(
                 "augment takes augmentations from rs.augment.",
                 found=repr(change),
-                expected="such as [rs.augment.flip_left_right(), rs.augment.brightness(0.2)]",
+                expected="for example [rs.augment.flip_left_right(), rs.augment.brightness(0.2)]",
                 advice="Call it: the parentheses are missing." if called else None,
             )

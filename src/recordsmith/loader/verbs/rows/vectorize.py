@@ -62,7 +62,7 @@ class VectorizeVerb(Chain[LoaderT]):
         kind = plan.feature(feature, "vectorize")
         if kind is not None and not (isinstance(kind, (Text, Bytes)) and kind.shape == ()):
             raise PipelineError(
-                f"vectorize needs one text per row, and {feature!r} is something else.",
+                f"vectorize needs one text per row, but {feature!r} is something else.",
                 feature=feature,
                 found=repr(kind),
             )

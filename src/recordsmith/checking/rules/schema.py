@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from recordsmith.checking.wording import listed, locate, share
+from recordsmith.checking.wording import listed, located, share
 from recordsmith.facts.dataset_facts import DatasetFacts, Mismatch
 from recordsmith.rules import Finding, Location, Rule, Severity, rule
 from recordsmith.wording.numbers import count_text
@@ -146,15 +146,13 @@ def label_outside_classes(facts: DatasetFacts) -> Iterator[Finding]:
         )
     for label in facts.labels:
         if label.outside and label.feature not in reported:
-            location, more = locate(label.outside_places, label.feature)
             values = list(dict.fromkeys(place.detail for place in label.outside_places if place.detail))
             found = f": {', '.join(values)}" if values else ""
             yield label_outside_classes.finding(
                 f"{count_text(label.outside, 'label')} of {label.feature!r} "
                 f"{'is' if label.outside == 1 else 'are'} not among the {len(label.names)} declared classes{found}.",
-                location=location,
                 count=label.outside,
-                places=more,
+                **located(label.outside_places, label.feature),
             )
 
 
@@ -247,14 +245,12 @@ def sequence_examples_read_as_examples(facts: DatasetFacts) -> Iterator[Finding]
     """
     found = _in_steps(facts)
     if found:
-        location, more = locate(found[0].places, found[0].feature)
         yield sequence_examples_read_as_examples.finding(
             f"The records are SequenceExamples: {listed([one.feature for one in found])} "
             f"{'is' if len(found) == 1 else 'are'} in their feature lists, and the schema declares "
             f"{'it as a feature' if len(found) == 1 else 'them as features'} of an Example.",
-            location=location,
             count=max(one.count for one in found),
-            places=more,
+            **located(found[0].places, found[0].feature),
         )
 
 
@@ -268,7 +264,6 @@ def _of_kind(facts: DatasetFacts, kind: str) -> list[Mismatch]:
 
 
 def _finding(one: Rule[DatasetFacts], facts: DatasetFacts, mismatch: Mismatch, what: str) -> Finding:
-    location, more = locate(mismatch.places, mismatch.feature)
     verb, _, rest = what.partition(" ")
     single = {"have": "has", "lack": "lacks", "store": "stores", "break": "breaks"}[verb]
     found = f" Found: {mismatch.found}." if mismatch.found else ""
@@ -277,9 +272,8 @@ def _finding(one: Rule[DatasetFacts], facts: DatasetFacts, mismatch: Mismatch, w
     return one.finding(
         f"{count_text(mismatch.count, 'record')} ({share(mismatch.count, facts.records)}) "
         f"{single if mismatch.count == 1 else verb} {rest}.{found}{expected}{near}",
-        location=location,
+        **located(mismatch.places, mismatch.feature),
         count=mismatch.count,
-        places=more,
         evidence={
             key: value
             for key, value in (

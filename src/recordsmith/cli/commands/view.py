@@ -109,7 +109,7 @@ def _greet(server: Server, page: str | None) -> None:
             "connection is not encrypted.",
             err=True,
         )
-    echo(f"From another machine: ssh -L {server.port}:127.0.0.1:{server.port} {_this_machine()}", err=True)
+    echo(f"From another machine: ssh -L {server.port}:127.0.0.1:{server.port} {os.uname().nodename}", err=True)
     echo("Ctrl-C ends the viewer.", err=True)
     if page is not None and not webbrowser.open(f"file://{page}"):
         echo("No browser could be opened: open the link above.", err=True)
@@ -130,7 +130,3 @@ def _opened_by_file(server: Server) -> Iterator[str]:
     finally:
         with contextlib.suppress(OSError):
             os.unlink(path)
-
-
-def _this_machine() -> str:
-    return os.uname().nodename

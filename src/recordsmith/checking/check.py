@@ -10,8 +10,8 @@ from typing import Literal
 
 from recordsmith.checking.descriptions import description_in
 from recordsmith.checking.rules import RULES, look_into_records
+from recordsmith.dataset.descriptions.schema_source import find_schema
 from recordsmith.dataset.row_decoding import RowOverview
-from recordsmith.dataset.schema_source import find_schema
 from recordsmith.errors import RecordsmithError
 from recordsmith.facts.dataset_facts import DatasetFacts
 from recordsmith.facts.named_images import NamedImage, named_images

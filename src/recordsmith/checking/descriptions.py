@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 
-from recordsmith.dataset.manifest import MANIFEST_NAME, load_manifest
-from recordsmith.dataset.tfds_folder import DATASET_INFO_NAME, read_tfds_folder
+from recordsmith.dataset.descriptions.manifest import MANIFEST_NAME, load_manifest
+from recordsmith.dataset.descriptions.tfds_folder import DATASET_INFO_NAME, read_tfds_folder
 from recordsmith.errors import RecordsmithError
 from recordsmith.facts.dataset_facts import DatasetFacts
 from recordsmith.records.described_splits import files_by_split

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
+from recordsmith.dataset.descriptions.manifest import Manifest
 from recordsmith.dataset.layout import find_layout
-from recordsmith.dataset.manifest import Manifest
 from recordsmith.records.described_splits import DescribedSplit
 from recordsmith.report.sections import TableSection
 from recordsmith.storage.ranged.opening import file_size

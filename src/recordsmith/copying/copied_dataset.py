@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, field
 
-from recordsmith.dataset.manifest import MANIFEST_NAME, load_manifest
+from recordsmith.dataset.descriptions.manifest import MANIFEST_NAME, load_manifest
 from recordsmith.run.engines.part import DonePart
 from recordsmith.run.publishing.written_dataset import MadeSplit, WrittenDataset, common_outcome
 from recordsmith.run.run import Finished

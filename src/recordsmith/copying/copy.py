@@ -13,8 +13,8 @@ from recordsmith.copying.copy_options import CopyOptions
 from recordsmith.copying.copy_plan import Changes, CopyPlan, plan_copy
 from recordsmith.copying.copy_policy import CopyPolicy, refuse_input
 from recordsmith.copying.record_numbers import Numbers, choose_records
+from recordsmith.dataset.descriptions.metadata import Metadata
 from recordsmith.dataset.inference import infer_from_files, schema_from_census, take_census
-from recordsmith.dataset.metadata import Metadata
 from recordsmith.errors import RecordsmithError, SchemaError, advise, list_names
 from recordsmith.records.compression import writing_compression
 from recordsmith.run.carrying_out import carry_out

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 from recordsmith import _core
 from recordsmith.dataset import DatasetLayout, find_layout
-from recordsmith.dataset.carried_file import carried_mode, is_carried, opened_to_carry
-from recordsmith.dataset.manifest import MANIFEST_NAME, Manifest
-from recordsmith.dataset.metadata import Metadata
+from recordsmith.dataset.descriptions.carried_file import carried_mode, is_carried, opened_to_carry
+from recordsmith.dataset.descriptions.manifest import MANIFEST_NAME, Manifest
+from recordsmith.dataset.descriptions.metadata import Metadata
 from recordsmith.errors import RecordsmithError, SchemaError, advise, list_names
 from recordsmith.run.policy import TextFile
 from recordsmith.run.splits.splitting import check_number_of_splits

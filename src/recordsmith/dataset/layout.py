@@ -6,8 +6,8 @@ import os
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from recordsmith.dataset.manifest import MANIFEST_NAME, Manifest, load_manifest
-from recordsmith.dataset.tfds_folder import DATASET_INFO_NAME, read_tfds_folder
+from recordsmith.dataset.descriptions.manifest import MANIFEST_NAME, Manifest, load_manifest
+from recordsmith.dataset.descriptions.tfds_folder import DATASET_INFO_NAME, read_tfds_folder
 from recordsmith.errors import RecordsmithError, did_you_mean, list_names
 from recordsmith.records.described_splits import files_by_split
 from recordsmith.records.file_signatures import describe_content

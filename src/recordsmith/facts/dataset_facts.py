@@ -21,7 +21,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from recordsmith.dataset.manifest import Manifest
+from recordsmith.dataset.descriptions.manifest import Manifest
 from recordsmith.facts.value_facts import FeatureFacts, Place
 from recordsmith.records.described_splits import DescribedShard
 from recordsmith.schema import Schema

@@ -7,9 +7,9 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from recordsmith.dataset.descriptions.manifest import MANIFEST_NAME, Manifest, load_manifest
+from recordsmith.dataset.descriptions.tfds_folder import DATASET_INFO_NAME, read_tfds_folder
 from recordsmith.dataset.layout import find_layout
-from recordsmith.dataset.manifest import MANIFEST_NAME, Manifest, load_manifest
-from recordsmith.dataset.tfds_folder import DATASET_INFO_NAME, read_tfds_folder
 from recordsmith.errors import RecordsmithError, did_you_mean, list_names
 from recordsmith.records.described_splits import DescribedShard, DescribedSplit
 from recordsmith.records.shards import IncompleteShardsWarning, resolve_files

@@ -6,7 +6,7 @@ import os
 from dataclasses import dataclass, field
 from typing import Any
 
-from recordsmith.dataset.manifest import MANIFEST_NAME, Manifest, load_manifest
+from recordsmith.dataset.descriptions.manifest import MANIFEST_NAME, Manifest, load_manifest
 from recordsmith.errors import SchemaError, list_names
 from recordsmith.run.engines.part import DonePart
 from recordsmith.run.publishing.written_dataset import MadeSplit, WrittenDataset, common_outcome

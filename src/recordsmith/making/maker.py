@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from recordsmith.dataset.manifest import MANIFEST_NAME, load_manifest
-from recordsmith.dataset.metadata import Metadata
+from recordsmith.dataset.descriptions.manifest import MANIFEST_NAME, load_manifest
+from recordsmith.dataset.descriptions.metadata import Metadata
 from recordsmith.errors import RecordsmithError, list_names
 from recordsmith.formats.arrow.memory_tables import is_table
 from recordsmith.formats.source import Source

@@ -9,7 +9,7 @@ from functools import partial
 from types import CellType, CodeType
 from typing import Any
 
-from recordsmith.dataset.metadata import Metadata
+from recordsmith.dataset.descriptions.metadata import Metadata
 from recordsmith.errors import RecordsmithError, advise, list_names
 from recordsmith.making.preprocessing.preprocessor import Preprocessor
 from recordsmith.records.compression import writing_compression

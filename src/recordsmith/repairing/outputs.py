@@ -7,8 +7,8 @@ import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from recordsmith.dataset.descriptions.manifest import MANIFEST_NAME, load_manifest
 from recordsmith.dataset.layout import find_layout
-from recordsmith.dataset.manifest import MANIFEST_NAME, load_manifest
 from recordsmith.errors import RecordsmithError, advise, list_names
 from recordsmith.records.shards import files_in, resolve_files
 from recordsmith.storage.publication import switch_in

@@ -12,7 +12,7 @@ from functools import partial
 from typing import NamedTuple
 
 from recordsmith import _core
-from recordsmith.dataset.manifest import MANIFEST_NAME
+from recordsmith.dataset.descriptions.manifest import MANIFEST_NAME
 from recordsmith.errors import CorruptRecordError, NotTFRecordError, RecordsmithError
 from recordsmith.records.compression import reading_compression
 from recordsmith.records.file_signatures import describe_content

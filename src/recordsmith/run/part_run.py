@@ -8,7 +8,7 @@ import secrets
 from collections import Counter
 from dataclasses import replace
 
-from recordsmith.dataset.manifest import MANIFEST_NAME
+from recordsmith.dataset.descriptions.manifest import MANIFEST_NAME
 from recordsmith.errors import RecordsmithError, advise
 from recordsmith.run.engines.part import DonePart, Part, Shares, parts_text
 from recordsmith.run.full_disk import explained

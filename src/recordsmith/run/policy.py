@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
-from recordsmith.dataset.metadata import Metadata
+from recordsmith.dataset.descriptions.metadata import Metadata
 from recordsmith.formats.source import Chunk, Source
 from recordsmith.run.shards.shard_writing import Change
 from recordsmith.run.splits.split_order import SplitOrder

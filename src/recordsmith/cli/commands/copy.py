@@ -163,7 +163,7 @@ def copy(ctx: click.Context, /, *, sources: tuple[str, ...], output: str, style:
     from recordsmith.cli.consoles import echo_json, echo_part, output_console, print_to
     from recordsmith.cli.resuming import resumable
     from recordsmith.copying.copy import copy as copy_dataset
-    from recordsmith.dataset.schema_source import find_schema
+    from recordsmith.dataset.descriptions.schema_source import find_schema
     from recordsmith.terminal.results.copied_tables import copied_json, copied_renderable
     from recordsmith.workers.progress_display import making_progress
 

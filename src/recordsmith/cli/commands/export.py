@@ -86,7 +86,7 @@ def export(ctx: click.Context, /, *, paths: tuple[str, ...], output: str, style:
     Exit codes: 0 all requested records were exported, 1 some could not be exported, 2 nothing was written.
     """
     from recordsmith.cli.consoles import echo_json, output_console, print_to
-    from recordsmith.dataset.schema_source import find_schema
+    from recordsmith.dataset.descriptions.schema_source import find_schema
     from recordsmith.exporting.export import export as export_dataset
     from recordsmith.terminal.results.copied_tables import exported_json, exported_renderable
     from recordsmith.workers.progress_display import making_progress

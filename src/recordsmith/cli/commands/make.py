@@ -286,7 +286,7 @@ def make(ctx: click.Context, /, *, sources: tuple[str, ...], output: str, style:
     """
     from recordsmith.cli.consoles import echo_json, echo_part, output_console, print_to
     from recordsmith.cli.resuming import resumable
-    from recordsmith.dataset.schema_source import find_schema
+    from recordsmith.dataset.descriptions.schema_source import find_schema
     from recordsmith.making.maker import make as make_dataset
     from recordsmith.terminal.results.made_tables import made_json, made_renderable
     from recordsmith.workers.progress_display import making_progress

@@ -76,7 +76,7 @@ def view(
     On another machine, run it there with --no-browser --port 8000, and run `ssh -L 8000:127.0.0.1:8000 THAT-MACHINE`
     here. Then open the link that it printed.
     """
-    from recordsmith.dataset.schema_source import find_schema
+    from recordsmith.dataset.descriptions.schema_source import find_schema
     from recordsmith.viewer.data.opened import OpenedDataset
     from recordsmith.viewer.server import Server
 

@@ -18,7 +18,7 @@ from recordsmith.facts.dataset_facts import BoxFacts, ShardFacts
 from recordsmith.facts.from_core.schema_mismatches import record_batches
 from recordsmith.facts.value_facts import FeatureFacts, Place
 from recordsmith.schema import Boxes, Schema
-from recordsmith.schema.features.geometry import BOX_SLACK
+from recordsmith.schema.features.detection.geometry import BOX_SLACK
 from recordsmith.schema.native import compile_plan
 from recordsmith.workers.progress_display import OnPhase
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from recordsmith.dataset.metadata import Metadata
+from recordsmith.dataset.descriptions.metadata import Metadata
 from recordsmith.errors import SchemaError
 from recordsmith.schema import Image, Label, Schema
 from recordsmith.schema.export.tfds import (

@@ -24,7 +24,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from recordsmith.dataset.manifest import MANIFEST_NAME, load_manifest
+from recordsmith.dataset.descriptions.manifest import MANIFEST_NAME, load_manifest
 from recordsmith.errors import RecordsmithError, advise, list_names
 from recordsmith.records.uploaded_index import index_uploaded
 from recordsmith.run.engines.execution import Execution

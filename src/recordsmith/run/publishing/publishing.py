@@ -7,7 +7,7 @@ import os
 import shutil
 from collections.abc import Mapping, Sequence
 
-from recordsmith.dataset.manifest import MANIFEST_NAME, load_manifest
+from recordsmith.dataset.descriptions.manifest import MANIFEST_NAME, load_manifest
 from recordsmith.errors import RecordsmithError, advise, list_names
 from recordsmith.records.shards import files_in
 from recordsmith.run.publishing.descriptions import TFDS_DESCRIPTIONS

@@ -9,7 +9,7 @@ import shutil
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from recordsmith.dataset.manifest import MANIFEST_NAME
+from recordsmith.dataset.descriptions.manifest import MANIFEST_NAME
 from recordsmith.errors import RecordsmithError, advise, list_names
 from recordsmith.run.progress import OnProgress, Progress
 from recordsmith.run.staging.run_in_store import RunInStore

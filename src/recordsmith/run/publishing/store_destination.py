@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from dataclasses import replace
 
-from recordsmith.dataset.manifest import MANIFEST_NAME, Manifest, load_manifest
+from recordsmith.dataset.descriptions.manifest import MANIFEST_NAME, Manifest, load_manifest
 from recordsmith.errors import RecordsmithError, advise, list_names
 from recordsmith.run.progress import OnProgress
 from recordsmith.run.publishing.remote_destination import RemoteDestination, counted

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from recordsmith import _core
-from recordsmith.dataset.fingerprint import Fingerprint
+from recordsmith.dataset.descriptions.fingerprint import Fingerprint
 from recordsmith.errors import RecordsmithError, advise
 from recordsmith.keyed_random import Uint64s
 from recordsmith.records.index import FRAMING_BYTES

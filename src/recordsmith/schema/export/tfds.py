@@ -21,7 +21,7 @@ from typing import Any
 from recordsmith.errors import SchemaError
 from recordsmith.schema import Audio, Boxes, Feature, Image, Label, Labels, Packed, Sparse, Steps, Tensor, Text
 from recordsmith.schema import Sequence as SequenceFeature
-from recordsmith.schema.features.geometry import SplitTensor
+from recordsmith.schema.features.detection.geometry import SplitTensor
 from recordsmith.schema.features.numeric import NumericFeature
 from recordsmith.schema.features.strings import StringFeature
 from recordsmith.storage.atomic_file import write_text_atomically

@@ -10,7 +10,7 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from recordsmith.copying.copied_dataset import CopiedDataset
-from recordsmith.exporting.export import ExportedDataset
+from recordsmith.exporting.exported_dataset import ExportedDataset
 from recordsmith.terminal.error_block import warning_block
 from recordsmith.terminal.results.written_splits import some_names, splits_table, written_json
 from recordsmith.terminal.values.short_values import printable

@@ -18,7 +18,8 @@ from recordsmith.loader.verbs.batches.pack import Packed
 from recordsmith.loader.verbs.rows.pairs import Paired
 from recordsmith.viewer.data.media import Media
 from recordsmith.viewer.data.opened import OpenedDataset
-from recordsmith.viewer.pages.values import address, one_line
+from recordsmith.viewer.pages.value_text import one_line
+from recordsmith.viewer.pages.values import address
 from recordsmith.wording.markup import Child, Markup, element
 from recordsmith.wording.numbers import count_text, number_text
 from recordsmith.wording.visible_text import clipped

@@ -1,4 +1,4 @@
-"""The description beside the files of a dataset: recordsmith.json, or TFDS's dataset_info.json."""
+"""The description next to the files of a dataset: recordsmith.json, or TFDS's dataset_info.json."""
 
 from __future__ import annotations
 

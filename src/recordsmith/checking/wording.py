@@ -11,7 +11,7 @@ from recordsmith.wording.numbers import number_text
 
 __all__ = ["Located", "amount", "first_detail", "listed", "located", "share"]
 
-_PLACES = 5  # places that a finding lists beside the first
+_PLACES = 5  # places that a finding lists next to the first
 
 
 def share(part: int, whole: int) -> str:

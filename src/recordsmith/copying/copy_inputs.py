@@ -1,4 +1,4 @@
-"""What is copied: the files in order, the split of each, and the schema stored beside them."""
+"""What is copied: the files in order, the split of each, and the schema stored next to them."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class CopyInputs:
     Attributes:
         files: the TFRecord files, in order.
         split_of: the split of each file, in the same order; empty if they have none.
-        schema: the schema stored beside them.
+        schema: the schema stored next to them.
         all_declared: every file has it; otherwise some have none of their own.
         texts: other files of the dataset, such as a vocabulary.
         provenance: features that say where a record comes from, and not what it is.
@@ -149,7 +149,7 @@ def _checked_splits(files: list[str], splits: list[str | None], *, keep: bool) -
 
 
 def _texts_beside(layout: DatasetLayout, manifest: Manifest) -> tuple[dict[str, TextFile], tuple[str, ...]]:
-    """Return the texts that a manifest lists beside its shards, and what is left out of them and why.
+    """Return the texts that a manifest lists next to its shards, and what is left out of them and why.
 
     Those that every copy writes for itself are not among them.
     """

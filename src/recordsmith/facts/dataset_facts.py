@@ -84,7 +84,7 @@ class ShardFacts:
         damages: the first damages, at most 100.
         damage_count: how many there are.
         stale_index: its cached index does not fit the file.
-        promised: what a description beside it says of it; None without one.
+        promised: what a description next to it says of it; None without one.
         sha256: the file's digest; None where nothing was promised to compare it with.
     """
 

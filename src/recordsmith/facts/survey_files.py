@@ -29,7 +29,7 @@ class SurveyedFiles:
     Attributes:
         files: the files that there are, in order.
         splits: for each file its split, None if unknown.
-        schema: the declared schema, if there is one beside the files.
+        schema: the declared schema, if there is one next to the files.
         described_by: the file that declares it.
         manifest: what recordsmith.json says.
         promises: what a description says of a file, by path.

@@ -103,12 +103,12 @@ REFUSED = {
         {},
         "images and their masks",
     ),
-    "a table": ([f"{n}.png" for n in range(4)], {"labels.csv": b"id,label\n0.png,a\n1.png,b\n2,a\n"}, "a table beside"),
-    "a table beside a folder": (numbered("images"), {"all.csv": b"id,breed\n0,a\n1,b\n2,a\n"}, "a table beside"),
+    "a table": ([f"{n}.png" for n in range(4)], {"labels.csv": b"id,label\n0.png,a\n1.png,b\n2,a\n"}, "a table next to"),
+    "a table next to a folder": (numbered("images"), {"all.csv": b"id,breed\n0,a\n1,b\n2,a\n"}, "a table beside"),
     "a table as Hugging Face has it": (
         numbered("."),
         {"metadata.jsonl": b'{"file_name": "0.png"}\n'},
-        "a table beside",
+        "a table next to",
     ),
     "Kaggle's test": (numbered("train/cat", "train/dog", "test"), {}, "'test' have no labels(.|\n)*drop_unlabelled"),
     "a flat val": ([*numbered("train/n01", "train/n02"), "val/ILSVRC_1.png"], {}, "'val' have no labels"),
@@ -118,7 +118,7 @@ REFUSED = {
 }
 
 
-READ = {"Pascal VOC": "voc", "YOLO": "yolo", "COCO": "coco", "masks": "masks", "a table beside": "listed"}
+READ = {"Pascal VOC": "voc", "YOLO": "yolo", "COCO": "coco", "masks": "masks", "a table next to": "listed"}
 
 
 @pytest.mark.parametrize("case", [case for case, (_, _, words) in REFUSED.items() if words in READ])
@@ -171,7 +171,7 @@ CLASSES = {
     "one class": (numbered("cat"), {}, ("cat",)),
     "captions": (numbered("cat", "dog"), annotated(numbered("cat", "dog"), None, ".txt", b"a cat"), ("cat", "dog")),
     "rubbish": (numbered("cat", "dog", "__MACOSX", ".ipynb_checkpoints", "@eaDir"), {}, ("cat", "dog")),
-    "a table besides": (numbered("cat", "dog"), {"labels.csv": b"file,label\ncat/0.png,x\n"}, ("cat", "dog")),
+    "a table next tos": (numbered("cat", "dog"), {"labels.csv": b"file,label\ncat/0.png,x\n"}, ("cat", "dog")),
     "another json": (numbered("cat", "dog"), {"info.json": b'{"name": "pets"}'}, ("cat", "dog")),
 }
 

@@ -28,7 +28,7 @@ def missing_shard(facts: DatasetFacts) -> Iterator[Finding]:
     """A file of the dataset is missing.
 
     A file is missing if there is no file with its number of `-of-N`, or if the description lists it. Files that
-    exist beside the others but are not in the given paths are not reported. If a single file is given by its name, its
+    exist next to the others but are not in the given paths are not reported. If a single file is given by its name, its
     siblings are not looked for.
 
     Why it matters:

@@ -30,7 +30,7 @@ def card(*, paths: tuple[str, ...], to: str | None, output: str | None, overwrit
     """Describe a dataset: what is in it, how much, how it was made, and under which licence.
 
     Markdown and HTML are for people. All records are read, as by `recordsmith check`. Croissant is JSON-LD for search
-    engines and other programs, and is made from the description beside the files. Licence, citation, homepage and
+    engines and other programs, and is made from the description next to the files. Licence, citation, homepage and
     version are those that `make` and `copy` were given with --metadata.
     """
     import os

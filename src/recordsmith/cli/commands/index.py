@@ -56,11 +56,11 @@ def index(
     """Build indexes of TFRecord files, which say where each record starts.
 
     recordsmith builds its own indexes when they are needed. This command builds them in advance, so that the first
-    reader need not wait. They are stored in a hidden folder .recordsmith beside the data or, if that is not
+    reader need not wait. They are stored in a hidden folder .recordsmith next to the data or, if that is not
     writable, in the user's cache folder. They are rebuilt when a file has changed.
 
     To index a file in an object store, all of it is read once. The index is kept in the user's cache folder. With
-    --upload it is also stored beside the file, in .recordsmith, where every reader finds it.
+    --upload it is also stored next to the file, in .recordsmith, where every reader finds it.
 
     DALI and the tfrecord package need indexes in their own formats, and neither build nor check them: write them
     again whenever the data changes. Both support only uncompressed files.

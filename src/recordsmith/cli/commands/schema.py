@@ -64,7 +64,7 @@ def schema(  # noqa: PLR0913 - one for each option
 ) -> None:
     """Print the schema of TFRecord files, or compare it with another.
 
-    The schema comes from recordsmith.json or a TensorFlow Datasets description beside the files. If there is none,
+    The schema comes from recordsmith.json or a TensorFlow Datasets description next to the files. If there is none,
     it is inferred from the records, and the output says from how many. The records do not say which numbers are
     labels or matrices: write the schema with -o, and edit it.
 

@@ -1,4 +1,4 @@
-"""recordsmith.json: the description beside the files of a dataset.
+"""recordsmith.json: the description next to the files of a dataset.
 
 {"format": "recordsmith-dataset", "version": 1, "name": "pets",
  "schema": {...},

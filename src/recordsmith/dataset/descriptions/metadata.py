@@ -41,7 +41,7 @@ class Metadata:
 
     @classmethod
     def checked(cls, given: Mapping[str, Any] | None, description: str = "") -> Metadata:
-        """Check what was given; `description` is given beside it."""
+        """Check what was given; `description` is given next to it."""
         entries = dict(given or {})
         known = [one.name for one in fields(cls)]
         for name in entries:

@@ -44,7 +44,7 @@ def find_schema(
     records: int | None = None,
     infer: bool = False,
 ) -> FoundSchema:
-    """Return the schema that is declared beside the files, or one inferred from their records.
+    """Return the schema that is declared next to the files, or one inferred from their records.
 
     Args:
         paths: a file, folder, glob, or list of them; or a file that holds a schema and nothing else.

@@ -1,4 +1,4 @@
-"""Reads folders of TensorFlow Datasets: dataset_info.json and features.json beside the shards."""
+"""Reads folders of TensorFlow Datasets: dataset_info.json and features.json next to the shards."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Masks beside images: the class of each pixel is in another image of the same name and size."""
+"""Masks next to images: the class of each pixel is in another image of the same name and size."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ class MaskSource(AnnotatedSource):
         pairs = find_mask_pairs(listing.files)
         if pairs is None:
             raise PipelineError(
-                "No masks were found beside the images.",
+                "No masks were found next to the images.",
                 path=self._path,
                 expected="images/1.jpg and masks/1.png, or 1.jpg and 1_mask.png",
             )

@@ -156,7 +156,7 @@ def keypoint_shape(config: Mapping[str, Any], yaml: str | None) -> tuple[int, in
 
 
 def class_names(config: Mapping[str, Any], listing: Listing, yaml: str | None) -> list[str]:
-    """Return the names of the classes: of the YAML file, or of a file of names beside the images; else none."""
+    """Return the names of the classes: of the YAML file, or of a file of names next to the images; else none."""
     names = config.get("names")
     if isinstance(names, dict):
         numbers = sorted(names) if all(isinstance(key, int) for key in names) else []

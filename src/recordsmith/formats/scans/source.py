@@ -1,4 +1,4 @@
-"""DICOM, NIfTI and TIFF files in folders as the rows of a dataset: one array for each file, and facts beside it."""
+"""DICOM, NIfTI and TIFF files in folders as the rows of a dataset: one array for each file, and facts next to it."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ class ScanReader(Protocol):
     """Reads the files of one format."""
 
     def facts(self) -> dict[str, Feature]:
-        """Return the features beside the pixels."""
+        """Return the features next to the pixels."""
 
     def shape(self, path: str) -> ScanShape:
         """Return what the header says of the pixels."""

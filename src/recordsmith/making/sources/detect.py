@@ -36,7 +36,7 @@ from recordsmith.storage.ranged.opening import is_file, is_folder, is_ranged, re
 __all__ = ["UnknownOptionError", "kind_of", "options_checked", "source_for"]
 
 _COMPRESSED = (".gz", ".bz2", ".zst", ".lz4")
-# Files beside the data, which say nothing about its kind.
+# Files next to the data, which say nothing about its kind.
 _METADATA_SUFFIXES = (
     SIDECAR,
     ".md",

@@ -290,7 +290,7 @@ def error_about(path: str) -> RecordsmithError | None:
         return None if other is None else _error(other, path)
     for entry, _ in islice(walk_files(path), _MOST_FILES_INSPECTED):
         found = _BY_SUFFIX.get(os.path.splitext(entry.name)[1].lower())
-        if found is not None and found is not _PDF:  # which are often beside the data
+        if found is not None and found is not _PDF:  # which are often next to the data
             return _error(found, entry.path)
     return None
 

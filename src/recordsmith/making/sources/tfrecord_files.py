@@ -188,7 +188,7 @@ class TFRecordsSource(FileSource):
         return any(index is None or index.compression != "none" for index in self._indexes)
 
     def schema(self) -> Schema:
-        """Return the schema: the given one, the one beside the files, or one that all records fit."""
+        """Return the schema: the given one, the one next to the files, or one that all records fit."""
         return self._schema
 
     def describe(self) -> dict[str, Any]:

@@ -62,7 +62,7 @@ def report_page(report: ReportContents) -> str:
     return f"<!DOCTYPE html>\n{element('html', head, body, lang='en')}\n"
 
 
-Part = tuple[str, str, str, Child]  # the anchor, the title, what is said beside it, the content
+Part = tuple[str, str, str, Child]  # the anchor, the title, what is said next to it, the content
 
 
 def _parts(report: ReportContents) -> Iterable[Part]:

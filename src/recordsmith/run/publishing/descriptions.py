@@ -1,4 +1,4 @@
-"""The files beside the shards that describe them to other tools: TFDS' description, and the class names."""
+"""The files next to the shards that describe them to other tools: TFDS' description, and the class names."""
 
 from __future__ import annotations
 

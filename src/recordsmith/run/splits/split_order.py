@@ -44,7 +44,7 @@ class SplitOrder:
 
     Attributes:
         split: the split's name.
-        path: the file of row numbers; beside it one of content digests and, for a shuffled split, one of what the rows
+        path: the file of row numbers; next to it one of content digests and, for a shuffled split, one of what the rows
             were sorted by.
         keys: the file of the rows' keys.
         rows: how many there are.

@@ -175,7 +175,7 @@ def with_free_size(flat: Any, counts: Any, *, name: str, shape: Sequence[int | N
 
 
 def with_sizes(flat: Any, counts: Any, sizes: Any, *, name: str, shape: Sequence[int | None], one: bool) -> Any:
-    """Cut numbers into rows of the sizes that are stored beside them, after checking these.
+    """Cut numbers into rows of the sizes that are stored next to them, after checking these.
 
     >>> counts, sizes = tf.constant([2, 4], tf.int64), tf.constant([[1, 2], [2, 2]], tf.int64)
     >>> with_sizes(tf.range(6), counts, sizes, name="x", shape=(None, 2), one=False).to_list()

@@ -209,7 +209,7 @@ def write_tfds_metadata(
     splits: Mapping[str, Sequence[int]],
     **settings: Any,
 ) -> tuple[str, ...]:
-    """Write what tfds.builder_from_directory needs beside the shards, and return the names of the files.
+    """Write what tfds.builder_from_directory needs next to the shards, and return the names of the files.
 
     Nothing is written if TFDS cannot express the schema: that is a SchemaError. `settings` are those of
     `dataset_info`.

@@ -163,7 +163,7 @@ class OpenedDataset:
         return self._vocabularies[name]
 
     def _vocabulary(self, name: str) -> Sequence[str]:
-        """Read the vocabulary that `make` wrote beside the data, if there is one."""
+        """Read the vocabulary that `make` wrote next to the data, if there is one."""
         path = os.path.join(os.path.dirname(self.layout.files[0]), f"vocabulary.{name.replace('/', '.')}.json")
         if is_ranged(path) or os.sep in os.path.basename(path) or not os.path.isfile(path):
             return ()

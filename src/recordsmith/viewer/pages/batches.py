@@ -1,4 +1,4 @@
-"""What a model sees: the next batches of a chain of verbs, row by row, beside the records that they come from."""
+"""What a model sees: the next batches of a chain of verbs, row by row, next to the records that they come from."""
 
 from __future__ import annotations
 

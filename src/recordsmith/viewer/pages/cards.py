@@ -149,7 +149,7 @@ def _labels(values: Mapping[str, Any], dataset: OpenedDataset) -> list[tuple[str
         if (declared or usual) and single:
             found.append((name, one_line(value, dataset.class_names(name), 40)))
     words = [pair for pair in found if not pair[1].isdecimal()]
-    by_text = {text: name for name, text in reversed(words or found)}  # a number says less than the name beside it
+    by_text = {text: name for name, text in reversed(words or found)}  # a number says less than the name next to it
     return [(name, text) for text, name in reversed(by_text.items())]
 
 

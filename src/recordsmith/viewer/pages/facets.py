@@ -1,4 +1,4 @@
-"""The features beside the grid: for each a histogram, class bars or its commonest values, which filter when clicked."""
+"""The features next to the grid: a histogram, class bars or the most common values of each, which filter if clicked."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def facets_part(
 
 
 def feature_anchor(dataset: OpenedDataset, name: str) -> str:
-    """Return the id of a feature beside the grid; its number, because names may contain anything."""
+    """Return the id of a feature next to the grid; its number, because names may contain anything."""
     return f"feature-{next(number for number, one in enumerate(dataset.features) if one.name == name)}"
 
 

@@ -1,4 +1,4 @@
-"""The page with the grid: the toolbar, the features beside it, and what can be taken away."""
+"""The page with the grid: the toolbar, the features next to it, and what can be taken away."""
 
 from __future__ import annotations
 
@@ -217,7 +217,7 @@ def _column_head(one: FeatureOverview, state: ViewState) -> Markup:
 
 
 def side_part(viewed: Viewed, state: ViewState, selected: SelectedValues | None) -> Markup:
-    """Return the features beside the grid."""
+    """Return the features next to the grid."""
     dataset, examination = viewed.dataset, viewed.examination
     if examination.facts is None:
         said = "Reading the first records …"

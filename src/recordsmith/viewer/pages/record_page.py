@@ -203,7 +203,7 @@ def _feature(
 
 
 def _standing(value: Any, facts: FeatureFacts | None, name: str, dataset: OpenedDataset) -> Markup | None:
-    """Show a number in the distribution of its feature, and a class beside the others."""
+    """Show a number in the distribution of its feature, and a class next to the others."""
     if facts is None:
         return None
     if isinstance(value, (int, float, np.number)) and facts.numbers is not None and not dataset.class_names(name):

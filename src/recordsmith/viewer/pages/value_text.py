@@ -86,7 +86,7 @@ def as_text(value: bytes) -> str | None:
 
 
 def hex_dump(data: bytes, *, lines: int = 32) -> Markup:
-    """Return bytes as hexadecimal numbers with the readable characters beside them.
+    """Return bytes as hexadecimal numbers with the readable characters next to them.
 
     >>> print(hex_dump(b"<a>", lines=1))
     <pre class="hex">00000000  3c 61 3e                                         &lt;a&gt;</pre>

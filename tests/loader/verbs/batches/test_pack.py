@@ -145,7 +145,7 @@ def test_what_cannot_be_packed_is_refused_with_the_reason(ds: rs.Dataset, tmp_pa
     uneven = rs.Schema({"a": rs.Tensor("int64", (None,)), "b": rs.Tensor("int64", (None,))})
     with rs.RecordWriter(tmp_path / "b.tfrecord") as writer:
         writer.write_columns({"a": [[1], [1, 2]], "b": [[1], [1]]}, uneven)
-    with pytest.raises(rs.PipelineError, match="equally many values") as caught:
+    with pytest.raises(rs.PipelineError, match="the same number of values") as caught:
         list(rs.open(tmp_path / "b.tfrecord", schema=uneven).pack(8).batch(4))
     assert caught.value.record == 1
 

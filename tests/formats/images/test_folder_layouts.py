@@ -103,8 +103,12 @@ REFUSED = {
         {},
         "images and their masks",
     ),
-    "a table": ([f"{n}.png" for n in range(4)], {"labels.csv": b"id,label\n0.png,a\n1.png,b\n2,a\n"}, "a table next to"),
-    "a table next to a folder": (numbered("images"), {"all.csv": b"id,breed\n0,a\n1,b\n2,a\n"}, "a table beside"),
+    "a table": (
+        [f"{n}.png" for n in range(4)],
+        {"labels.csv": b"id,label\n0.png,a\n1.png,b\n2,a\n"},
+        "a table next to",
+    ),
+    "a table next to a folder": (numbered("images"), {"all.csv": b"id,breed\n0,a\n1,b\n2,a\n"}, "a table next to"),
     "a table as Hugging Face has it": (
         numbered("."),
         {"metadata.jsonl": b'{"file_name": "0.png"}\n'},
@@ -171,7 +175,7 @@ CLASSES = {
     "one class": (numbered("cat"), {}, ("cat",)),
     "captions": (numbered("cat", "dog"), annotated(numbered("cat", "dog"), None, ".txt", b"a cat"), ("cat", "dog")),
     "rubbish": (numbered("cat", "dog", "__MACOSX", ".ipynb_checkpoints", "@eaDir"), {}, ("cat", "dog")),
-    "a table next tos": (numbered("cat", "dog"), {"labels.csv": b"file,label\ncat/0.png,x\n"}, ("cat", "dog")),
+    "tables next to folders": (numbered("cat", "dog"), {"labels.csv": b"file,label\ncat/0.png,x\n"}, ("cat", "dog")),
     "another json": (numbered("cat", "dog"), {"info.json": b'{"name": "pets"}'}, ("cat", "dog")),
 }
 

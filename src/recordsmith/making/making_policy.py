@@ -108,7 +108,7 @@ class MakingPolicy(Policy):
         if unlabelled and not dropped:
             self.warnings.append(
                 f"{count_text(unlabelled, 'row')} without a {self._label!r}, such as "
-                f"{', '.join(staging.unlabelled_places)}. PyTorch and JAX cannot be given batches with such rows: "
+                f"{', '.join(staging.unlabelled_places)}. PyTorch and JAX cannot load batches with these rows: "
                 "filter them out, or make the dataset with the option drop-unlabelled, which leaves them out."
             )
         return {

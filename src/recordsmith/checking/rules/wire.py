@@ -181,7 +181,7 @@ def key_not_utf8(facts: DatasetFacts) -> Iterator[Finding]:
     Fix:
         Write the records again with names in UTF-8.
     """
-    yield from _anomalies(key_not_utf8, facts, "non-utf8-key", "have a feature whose name is not UTF-8")
+    yield from _anomalies(key_not_utf8, facts, "non-utf8-key", "have a feature name that is not UTF-8")
 
 
 @rule("W007", "two-kinds-at-once", Severity.ERROR)

@@ -94,8 +94,8 @@ def sample_option(_ctx: click.Context | None, _param: click.Parameter | None, va
 @click.option(
     "--records",
     metavar="FILE",
-    help="Copy only the records whose numbers are in this file, one per line, counted from 0 over all sources. "
-    "`recordsmith view` writes such files. The records stay in the order of the sources.",
+    help="Copy only the records with the numbers in this file, one per line, counted from 0 over all sources. "
+    "`recordsmith view` writes these files. The records stay in the order of the sources.",
 )
 @click.option("--dedupe", is_flag=True, help="Leave out records that repeat an earlier record byte for byte.")
 @click.option(

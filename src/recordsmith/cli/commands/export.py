@@ -36,7 +36,7 @@ Examples:
     "--output",
     metavar="FILE",
     required=True,
-    help="The output file, whose name ends in .parquet, .csv, .jsonl or .tar; or a folder, with --to. Or a URL.",
+    help="The output file, with a name that ends in .parquet, .csv, .jsonl or .tar; or a folder, with --to. Or a URL.",
 )
 @click.option(
     "--to",
@@ -66,7 +66,7 @@ Examples:
     "--extension-types",
     is_flag=True,
     help="In Parquet, write tensors of one shape as Arrow's fixed_shape_tensor. Hugging Face's datasets cannot read "
-    "such files.",
+    "these files.",
 )
 @on_error_option("What to do with a damaged or invalid record: stop, or skip it.", "stop", "skip", default="stop")
 @remote_options

@@ -43,7 +43,7 @@ _MOST_DATASETS = 20
     "are shown "
     "next to the data. The code is read, not run.",
 )
-@click.option("--together", is_flag=True, help="Show all paths as one dataset, instead of each as its own.")
+@click.option("--together", is_flag=True, help="Show all paths as one dataset, instead of each as a separate one.")
 @click.option(
     "--port", metavar="N", type=click.IntRange(0, 65535), default=0, help="The port to listen on. [default: a free one]"
 )

@@ -157,7 +157,8 @@ engine_option = click.option(
     type=NearChoice(["local", "ray"]),
     default="local",
     show_default=True,
-    help="Where the work is done: on this machine, or on a Ray cluster whose machines see the same folders or URLs. "
+    help="Where the work is done: on this machine, or on a Ray cluster with machines that see the same folders or "
+    "URLs. "
     "The result does not depend on it.",
 )
 address_option = click.option(

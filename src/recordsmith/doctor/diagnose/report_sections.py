@@ -30,7 +30,7 @@ def report_sections(
     """Return the sections of a report.
 
     >>> [section.title for section in report_sections(Observations("a list"), [], None, [])]
-    ['What was looked at']
+    ['What was checked']
     """
     sections: list[Section] = [_looked_at(observed)]
     if observed.columns:
@@ -70,11 +70,11 @@ def _looked_at(observed: Observations) -> TextSection:
             f"Validation: {count_text(facts.rows, 'row')}; {facts.repeated:,} of {facts.different:,} different ones "
             "are also in the training data."
         )
-    return TextSection("What was looked at", "\n\n".join([*lines, *observed.notes]))
+    return TextSection("What was checked", "\n\n".join([*lines, *observed.notes]))
 
 
 def _columns(observed: Observations) -> TableSection:
-    heads = ("", "dtype", "shape of a row", "least", "greatest", "mean", "deviation", "zeros", "NaN", "infinite")
+    heads = ("", "dtype", "shape of a row", "min", "max", "mean", "std", "zeros", "NaN", "infinite")
     rows = []
     for column in observed.columns:
         shape = f"({', '.join(str(side) for side in column.shape)})"

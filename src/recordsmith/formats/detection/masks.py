@@ -182,7 +182,7 @@ class MaskReader:
         place = np.minimum(np.searchsorted(known[order], codes), len(known) - 1)
         if (known[order][place] != codes).any():
             wrong = int(codes[known[order][place] != codes][0])
-            raise ImageError(f"It has the colour {(wrong >> 16, wrong >> 8 & 255, wrong & 255)}, which is no class.")
+            raise ImageError(f"It has the colour {(wrong >> 16, wrong >> 8 & 255, wrong & 255)}, which is not a class.")
         return order[place].astype(np.uint8)
 
 

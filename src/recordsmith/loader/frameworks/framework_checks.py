@@ -28,11 +28,13 @@ def absent_values(framework: str, name: str | None) -> PipelineError:
     >>> print(absent_values("PyTorch", "age"))
     Rows of this feature may be absent, and PyTorch has no tensor for that.
       where:    feature 'age'
-      to do:    Leave such rows out with .filter(), fill them in .map(), give the feature a default in the schema, ...
+      to do:    Leave these rows out with .filter(), fill in values with .map(), give the feature a default in the
+          schema, ...
     """
     return PipelineError(
         f"Some rows may lack this feature, and {framework} has no tensor for missing values.",
         feature=name,
-        advice="Leave such rows out with .filter(), fill them in .map(), give the feature a default in the schema, or "
+        advice="Leave these rows out with .filter(), fill in values with .map(), give the feature a default in the "
+        "schema, or "
         "leave it out with .select().",
     )

@@ -94,7 +94,7 @@ class Sequence(Feature):
             columns = feature.plan("")
             if len(columns) > 1 or (columns[0].kind != "bytes" and columns[0].count is None) or _is_list(feature):
                 raise SchemaError(
-                    "Sequence needs a feature whose values are stored as one string, or as a fixed number of numbers.",
+                    "Sequence needs a feature that is stored as one string, or as a fixed number of numbers.",
                     found=feature,
                     advice="Declare fixed dimensions, or storage='bytes' with at most one that varies.",
                 )
@@ -309,7 +309,7 @@ def _checked_lengths(lengths: Any, outer: Int64s, bounds: Int64s, declared: int 
     if (used < 0).any() or not right.all():
         row = max(0, int(np.argmin(right)) - 1) if not right.all() else 0
         raise SchemaMismatchError(
-            f"Row {row} of the batch has inner lists whose lengths do not add up to its values.",
+            f"Row {row} of the batch has inner lists with lengths that do not add up to the number of values.",
             row=row,
             expected="lengths of at least 0 whose sum is the number of values",
         )

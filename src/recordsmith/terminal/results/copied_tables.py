@@ -120,7 +120,7 @@ def _left_behind(copied: CopiedDataset) -> list[RenderableType]:
     for count, name, what in (
         (copied.rejects, "rejected", "damaged, or not as the schema says"),
         (copied.unmatched, "left out", "which were not selected"),
-        (copied.duplicates, "duplicates", "whose bytes were there before"),
+        (copied.duplicates, "duplicates", "that repeat an earlier record"),
         (copied.not_sampled, "not sampled", "which the sample leaves out"),
         (copied.unassigned, "not asked for", "which belong to no split"),
     ):

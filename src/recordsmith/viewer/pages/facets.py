@@ -96,7 +96,7 @@ def type_text(feature: Feature | None, kinds: Mapping[str, int]) -> str:
 
 def _said(facts: FeatureFacts | None) -> str:
     if facts is None:
-        return "not looked at yet"
+        return "not read yet"
     if facts.images is not None and facts.images.widths is not None and facts.images.heights is not None:
         widths, heights = facts.images.widths, facts.images.heights
         each = (

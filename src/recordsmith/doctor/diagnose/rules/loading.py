@@ -105,7 +105,7 @@ def workers_draw_alike(observed: Observations) -> Iterator[Finding]:
     if workers.shared_generator:
         yield workers_draw_alike.finding(
             f"Rows draw random numbers from the generator {workers.shared_generator!r} of the dataset, and each of "
-            f"{count} has a copy of it, made anew in every epoch: all workers and all epochs draw the same numbers."
+            f"{count} gets a new copy of it in every epoch: all workers and all epochs draw the same numbers."
             if workers.count > 1
             else f"Rows draw random numbers from the generator {workers.shared_generator!r} of the dataset, and the "
             "worker gets a new copy of it in every epoch: all epochs draw the same numbers.",

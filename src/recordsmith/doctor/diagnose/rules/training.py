@@ -241,7 +241,7 @@ def learning_rate(observed: Observations) -> Iterator[Finding]:
     if model is None or model.learning_rate is None:
         return
     if model.learning_rate == 0:
-        yield learning_rate.finding(f"The learning rate of {model.optimizer} is 0: nothing is learnt.")
+        yield learning_rate.finding(f"The learning rate of {model.optimizer} is 0: nothing is learned.")
     elif signal is not None and signal.rate_loss is not None and signal.rate_loss > 1.5 * signal.first_loss:
         yield learning_rate.finding(
             f"The learning rate of {model.optimizer} is {model.learning_rate:g}: after 60 steps on one batch the loss "

@@ -49,7 +49,7 @@ class MixVerb(Chain[LoaderT]):
         for one in plans:
             if one.changes or one.batching is not None:
                 raise PipelineError(
-                    "mix needs datasets whose rows are not changed or batched yet.",
+                    "mix needs datasets with rows that are not changed or batched yet.",
                     advice="Call .mix() before .map(), .images() and .batch().",
                 )
             if one.features != plan.features:

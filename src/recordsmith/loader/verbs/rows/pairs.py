@@ -19,7 +19,7 @@ from recordsmith.schema import Feature, Label
 __all__ = ["Paired", "PairsVerb", "Picked", "features_of", "pick"]
 
 Picked: TypeAlias = str | tuple[tuple[str, str], ...]
-"""One feature, which comes by itself, or several, which come as a dict: the name there, and the feature."""
+"""A single feature, or several, which come as a dict: the name there, and the feature."""
 
 Names: TypeAlias = str | Sequence[str] | Mapping[str, str]
 

@@ -266,7 +266,7 @@ def image_without_batch(program: Program) -> Iterator[Finding]:
             yield program.finding(
                 image_without_batch,
                 use.call.expression,
-                "`predict` takes a batch and is given a single image: its rows are taken for the examples.",
+                "`predict` takes a batch and is given a single image: its rows are treated as the examples.",
             )
 
 

@@ -63,7 +63,8 @@ def shuffled_apart(program: Program) -> Iterator[Finding]:
         yield program.finding(
             shuffled_apart,
             call.expression,
-            f"{names} {verb} shuffled before being zipped, each in its own order: the labels no longer belong to "
+            f"{names} {verb} shuffled separately before being zipped, each in its own order: the labels no longer "
+            f"belong to "
             "their examples.",
         )
     yield from _arrays_shuffled_apart(program)
@@ -168,7 +169,8 @@ def _arrays_ordered_apart(program: Program) -> Iterator[Finding]:
             yield program.finding(
                 shuffled_apart,
                 call.expression,
-                "These two were each put into a random order of their own: the labels no longer belong to their "
+                "These two were shuffled separately, each in its own random order: the labels no longer belong to "
+                "their "
                 "examples.",
                 advice="Use one permutation for both: `order = np.random.permutation(len(x))`, `x[order]`, `y[order]`.",
             )

@@ -107,7 +107,7 @@ def first_batch_only(program: Program) -> Iterator[Finding]:
         yield program.finding(
             first_batch_only,
             call.expression,
-            f"`next(iter(...))` starts {name} anew in every turn of the loop: "
+            f"`next(iter(...))` starts {name} again in every turn of the loop: "
             + (
                 "training sees only the first batch, again and again."
                 if sure

@@ -251,7 +251,7 @@ def scaled_twice(program: Program) -> Iterator[Finding]:
             yield program.finding(
                 scaled_twice,
                 layer.expression,
-                f"{by} scales pixels of 0..255 by itself although {scaled} has brought them to 0..1 already: the "
+                f"{by} already scales pixels of 0..255, although {scaled} has brought them to 0..1 already: the "
                 f"result "
                 "is almost black.",
             )

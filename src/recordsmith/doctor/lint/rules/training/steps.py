@@ -232,7 +232,7 @@ def everything_frozen(program: Program) -> Iterator[Finding]:
                     everything_frozen,
                     node,
                     "Every layer of this model is frozen, also the last one, and then it is trained: nothing can be "
-                    "learnt.",
+                    "learned.",
                 )
 
 
@@ -326,7 +326,7 @@ def class_weight_keys(program: Program) -> Iterator[Finding]:
                     continue
                 found = f"the keys {sorted(keys)}, but the classes are 0 to {classes - 1}"
             else:
-                found = f"the key {keys[0]!r}, which is no class number"
+                found = f"the key {keys[0]!r}, which is not a class number"
         else:
             continue
         yield program.finding(

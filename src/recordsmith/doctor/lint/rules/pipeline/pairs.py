@@ -63,9 +63,7 @@ def shuffled_apart(program: Program) -> Iterator[Finding]:
         yield program.finding(
             shuffled_apart,
             call.expression,
-            f"{names} {verb} shuffled separately before being zipped, each in its own order: the labels no longer "
-            f"belong to "
-            "their examples.",
+            f"{names} {verb} shuffled separately before being zipped: the labels no longer belong to their examples.",
         )
     yield from _arrays_shuffled_apart(program)
     yield from _arrays_ordered_apart(program)

@@ -17,8 +17,7 @@ PathLike = str | os.PathLike[str]
 
 _TEXT = (
     "The fingerprints in both manifests are equal: each split has the same records. Their order and files may "
-    "differ. The "
-    "file sizes match the manifests, and the files were not read."
+    "differ. The file sizes match the manifests, and the files were not read."
 )
 
 

@@ -129,8 +129,7 @@ def export(  # noqa: PLR0913 - each is a setting of its own, and all but two hav
             found=list_names(inputs.found_splits),
             advice=advise(
                 "Choose one with {split}, or give a folder and a format to write a file for each split, or write "
-                "all of them "
-                "to one file with {merge_splits}.",
+                "all of them to one file with {merge_splits}.",
                 split="train",
                 merge_splits=True,
             ),

@@ -128,8 +128,7 @@ def negative_integers(facts: DatasetFacts) -> Iterator[Finding]:
         if saved >= 10_000 and saved >= _WORTH_SAYING * payload:
             yield negative_integers.finding(
                 f"{feature.name!r} contains {numbers.negatives:,} negative integers, which take 10 bytes each. "
-                f"Narrower "
-                f"types stored as bytes would save about {bytes_text(saved)} ({share(saved, payload)} of all)"
+                f"Narrower types stored as bytes would save about {bytes_text(saved)} ({share(saved, payload)} of all)"
                 f"{_before_compression(facts)}.",
                 location=Location(feature=feature.name),
                 evidence={"negatives": numbers.negatives, "saving": saved},

@@ -38,8 +38,7 @@ Examples:
     "--keep-suspect",
     metavar="PLACE",
     help="A file (or a folder if there are several) for records with data that does not match its checksum, and for "
-    "records "
-    "that seem to be inside others.",
+    "records that seem to be inside others.",
 )
 @click.option(
     "--compression",

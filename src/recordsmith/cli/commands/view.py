@@ -40,8 +40,7 @@ _MOST_DATASETS = 20
     "--program",
     metavar="PATH",
     help="A Python file, a notebook, or a folder of them that uses the data: the findings of `recordsmith doctor` "
-    "are shown "
-    "next to the data. The code is read, not run.",
+    "are shown next to the data. The code is read, not run.",
 )
 @click.option("--together", is_flag=True, help="Show all paths as one dataset, instead of each as a separate one.")
 @click.option(
@@ -53,8 +52,7 @@ _MOST_DATASETS = 20
     default="127.0.0.1",
     show_default=True,
     help="The address to listen on. With an address other than 127.0.0.1, everybody who can reach this machine and "
-    "has the "
-    "link can read the data, and the connection is not encrypted.",
+    "has the link can read the data, and the connection is not encrypted.",
 )
 @click.option("--browser/--no-browser", default=True, help="Open the browser, or only print the link. [default: open]")
 def view(
@@ -105,8 +103,7 @@ def _greet(server: Server, page: str | None) -> None:
     if not is_loopback(server.host):
         echo(
             "Other machines can connect: everybody who can reach this machine and has this link can read the data, "
-            "and the "
-            "connection is not encrypted.",
+            "and the connection is not encrypted.",
             err=True,
         )
     echo(f"From another machine: ssh -L {server.port}:127.0.0.1:{server.port} {os.uname().nodename}", err=True)

@@ -158,8 +158,7 @@ engine_option = click.option(
     default="local",
     show_default=True,
     help="Where the work is done: on this machine, or on a Ray cluster with machines that see the same folders or "
-    "URLs. "
-    "The result does not depend on it.",
+    "URLs. The result does not depend on it.",
 )
 address_option = click.option(
     "--address",

@@ -168,8 +168,7 @@ def _arrays_ordered_apart(program: Program) -> Iterator[Finding]:
                 shuffled_apart,
                 call.expression,
                 "These two were shuffled separately, each in its own random order: the labels no longer belong to "
-                "their "
-                "examples.",
+                "their examples.",
                 advice="Use one permutation for both: `order = np.random.permutation(len(x))`, `x[order]`, `y[order]`.",
             )
             continue

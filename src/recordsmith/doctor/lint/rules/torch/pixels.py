@@ -366,8 +366,7 @@ def scaled_twice_in_torch(program: Program, found_by: Rule[Any]) -> Iterator[Fin
                         found_by,
                         function.definition,
                         "These pixels are divided by 255 although `ToTensor` has brought them to 0..1 already: the "
-                        "result "
-                        "is almost black.",
+                        "result is almost black.",
                     )
 
 

@@ -51,8 +51,7 @@ def resumed_in_part(program: Program) -> Iterator[Finding]:
             resumed_in_part,
             schedulers[0].expression,
             "The weights and the optimizer are restored when training resumes, and the schedule is not: the "
-            "learning rate "
-            "starts from the beginning.",
+            "learning rate starts from the beginning.",
         )
     elif (
         optimizer is None

@@ -251,9 +251,8 @@ def scaled_twice(program: Program) -> Iterator[Finding]:
             yield program.finding(
                 scaled_twice,
                 layer.expression,
-                f"{by} already scales pixels of 0..255, although {scaled} has brought them to 0..1 already: the "
-                f"result "
-                "is almost black.",
+                f"{by} scales pixels from 0..255 itself, but {scaled} has already brought them to 0..1: the result is "
+                "almost black.",
             )
     yield from scaled_twice_in_torch(program, scaled_twice)
 

@@ -61,16 +61,16 @@ def diagnose(  # noqa: PLR0913 - each is an option of its own
     timeout: float,
     **options: Any,
 ) -> None:
-    """Draw batches from a pipeline, look at them, and say why training on them may not improve.
+    """Read batches from a pipeline, inspect them, and say why training on them may not improve.
 
     FILE:PIPELINE is a Python file and a name at its top level: a recordsmith loader, a tf.data.Dataset, a PyTorch
     DataLoader or Dataset, a pair of arrays, any iterable of batches, or a function without arguments that returns one.
     FILE:MODEL likewise. With --records, labels are compared with those on disk. With --model, shapes and labels are
-    compared with what it takes, and a copy of it is trained for a moment. With --validation, the validation data is
-    compared with the training data.
+    compared with what the model expects, and a copy of it is trained for a few steps. With --validation, the validation
+    data is compared with the training data.
 
     The file is imported, so its top-level code runs, in a separate process, as `python FILE` would, but `__name__` is
-    not "__main__". What it prints goes to standard error. To have code only read and not run, use `recordsmith doctor`.
+    not "__main__". What it prints goes to standard error. To analyse code without running it, use `recordsmith doctor`.
 
     The exit code is 1 if there are findings of the severity of --fail-on or above.
     """

@@ -80,7 +80,7 @@ Examples:
 def export(ctx: click.Context, /, *, paths: tuple[str, ...], output: str, style: str, **options: Any) -> None:
     """Write TFRecords as Parquet, CSV, JSON lines or tar files of WebDataset.
 
-    The schema is exported too: in the metadata of Parquet, as FILE.schema.json beside CSV and JSON lines, or as a
+    The schema is exported too: in the metadata of Parquet, as FILE.schema.json next to CSV and JSON lines, or as a
     member of a tar file. `recordsmith make FILE -o DATA` uses it to restore every record exactly.
 
     Exit codes: 0 all requested records were exported, 1 some could not be exported, 2 nothing was written.

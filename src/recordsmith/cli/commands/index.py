@@ -56,7 +56,7 @@ def index(
     """Build indexes of TFRecord files, which say where each record starts.
 
     recordsmith builds its own indexes when they are needed. This command builds them in advance, so that the first
-    reader need not wait. They are stored in a hidden folder .recordsmith next to the data or, if that is not
+    reader does not have to wait. They are stored in a hidden folder .recordsmith next to the data or, if that is not
     writable, in the user's cache folder. They are rebuilt when a file has changed.
 
     To index a file in an object store, all of it is read once. The index is kept in the user's cache folder. With

@@ -274,7 +274,7 @@ class _UnderHeadings(click.Command):
 def make(ctx: click.Context, /, *, sources: tuple[str, ...], output: str, style: str, **options: Any) -> None:
     """Make a dataset of TFRecord files, split and shuffled, with a description next to them.
 
-    SOURCE is a folder of images or texts (whose folders are classes, or splits that contain classes), images with boxes
+    SOURCE is a folder of images or texts (its folders are classes, or splits that contain classes), images with boxes
     or masks (COCO, Pascal VOC, YOLO, masks next to images), sounds, images or sounds that a table lists (metadata.csv),
     scans, robot episodes (RLDS, LeRobot), a table (CSV, JSON, Parquet, Arrow, Excel), a database (SQLite, DuckDB),
     arrays (.npy, .npz, HDF5, .mat, idx), a saved dataset of Hugging Face, tar files of WebDataset, TFRecords, or

@@ -69,7 +69,8 @@ def view(
     """Look at TFRecord files in the browser.
 
     PATH is a file, a folder, a quoted glob, or a URL. Several paths are several datasets, which can be compared. The
-    viewer only reads, and only programs on this machine that have the link can connect to it. It runs until Ctrl-C.
+    viewer never changes files, and only programs on this machine that have the link can connect to it. It runs until
+    Ctrl-C.
 
     On another machine, run it there with --no-browser --port 8000, and run `ssh -L 8000:127.0.0.1:8000 THAT-MACHINE`
     here. Then open the link that it printed.

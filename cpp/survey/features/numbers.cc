@@ -214,7 +214,7 @@ template <typename T>
 void NumberTally<T>::add(const void* values, std::size_t count, const RecordName& record, Places* not_finite) {
   count_ += count;
   const std::size_t held = pending_.size();
-  if (count == 1) {  // by far the commonest
+  if (count == 1) {  // by far the most common
     T value;
     std::memcpy(&value, values, sizeof value);
     pending_.push_back(value);

@@ -21,7 +21,7 @@ std::uint8_t frequent_bits(MemoryBudget budget) {
   return budget == MemoryBudget::kScarce ? kFewFrequentBits : kFrequentBits;
 }
 
-// The commonest first.
+// The most common first.
 void keep_most_frequent(std::size_t at_most, std::vector<KeyCount>* entries) {
   const auto end = entries->begin() + static_cast<std::ptrdiff_t>(std::min(at_most, entries->size()));
   std::partial_sort(entries->begin(), end, entries->end(), [](const KeyCount& left, const KeyCount& right) {

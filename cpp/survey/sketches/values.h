@@ -150,7 +150,7 @@ class ValueTally {
   std::vector<KeyCount> exact_entries() const { return range_.is_in_use() ? range_.entries() : table_.entries(); }
   double distinct() const;
   double distinct_error() const;  // relative, at 95 %
-  // The commonest first; where sketches were needed, only those that certainly occur more often than the sketch errs.
+  // The most common first; where sketches were needed, only those that certainly occur more often than the sketch errs.
   std::vector<KeyCount> frequent(std::size_t at_most = kMostFrequent) const;
   // Whether the key may be among the most frequent ones.
   bool is_repeated(std::uint64_t key) const;

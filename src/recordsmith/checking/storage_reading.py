@@ -24,7 +24,7 @@ class RawPixels:
     Attributes:
         height, width, channels: their shape.
         bytes_each: how many bytes a channel of a pixel takes.
-        how: the evidence, in words.
+        how: the evidence, as text.
     """
 
     height: int

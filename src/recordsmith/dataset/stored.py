@@ -287,7 +287,7 @@ class StoredDataset:
             limit_cache(self.files, self._cache)
 
     def _like(self, **changes: Any) -> Self:
-        """Return the same dataset with some attributes changed; what was learnt about the files is shared."""
+        """Return the same dataset with some attributes changed; what was learned about the files is shared."""
         other = object.__new__(type(self))
         vars(other).update({**vars(self), **changes})
         return other

@@ -233,7 +233,7 @@ class Mismatch:
         feature: the feature.
         count: how many records.
         places: the first of them.
-        found, expected: in words.
+        found, expected: as text.
         nearest: for "unexpected" and "missing": the name that is probably meant.
     """
 

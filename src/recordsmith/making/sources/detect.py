@@ -68,7 +68,7 @@ class UnknownOptionError(RecordsmithError, ValueError):
     Attributes:
         kind: the kind.
         option: the option.
-        elsewhere: which kinds have it, in words.
+        elsewhere: which kinds have it, as text.
     """
 
     def __init__(self, kind: str, option: str, known: list[str], elsewhere: str) -> None:

@@ -47,8 +47,8 @@ class Violation:
     Attributes:
         row: the row's number in the column.
         constraint: the setting that it breaks, such as "max".
-        found: the first value of the row that breaks it, in words.
-        expected: what it should have been, in words.
+        found: the first value of the row that breaks it, as text.
+        expected: what it should have been, as text.
 
     >>> from recordsmith.schema import Scalar
     >>> Scalar("float32", max=1).violations(np.array([0.5, 2.0], np.float32))

@@ -85,7 +85,7 @@ def split_table(facts: DatasetFacts, width: int) -> RenderableType:
 
 
 def label_table(label: LabelFacts, width: int) -> RenderableType:
-    """Lay out the classes of a label with their counts in each split; of many, the commonest and the rarest."""
+    """Lay out the classes of a label with their counts in each split; of many, the most common and the rarest."""
     totals = {name: sum(split.get(name, 0) for split in label.counts.values()) for name in classes_in_order(label)}
     all_records = max(1, sum(totals.values()))
     order = list(totals)

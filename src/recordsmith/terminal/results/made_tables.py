@@ -21,7 +21,7 @@ from recordsmith.wording.numbers import bytes_text, count_text, number_text
 
 __all__ = ["made_json", "made_renderable"]
 
-_MOST_CLASSES = 16  # that are listed; of more, the commonest and the rarest
+_MOST_CLASSES = 16  # that are listed; of more, the most common and the rarest
 
 
 def made_renderable(made: MadeDataset, *, folder: str, width: int) -> RenderableType:

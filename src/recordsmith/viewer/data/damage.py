@@ -30,8 +30,8 @@ class Break:
 
     Attributes:
         path: the file.
-        where: the bytes that cannot be read, in words.
-        reason: what is wrong, in words.
+        where: the bytes that cannot be read, as text.
+        reason: what is wrong, as text.
         after: how many readable records of the file are before it.
         lost: how many records were there, if that is known or can be estimated.
     """

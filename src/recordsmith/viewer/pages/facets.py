@@ -134,7 +134,7 @@ def _content(
 def _class_counts(
     name: str, facts: FeatureFacts, dataset: OpenedDataset, examination: Examination
 ) -> list[tuple[str, int]]:
-    """Return how often each value occurs, where a feature has few or named ones, the commonest first."""
+    """Return how often each value occurs, where a feature has few or named ones, the most common first."""
     label, names = examination.label(name), dataset.class_names(name)
     if facts.in_steps:
         return []
@@ -147,7 +147,7 @@ def _class_counts(
     if facts.images is not None:
         return []
     values = [pair for pair in map(_text_of, facts.categories or facts.frequent) if pair is not None]
-    if names:  # too many to be counted: the commonest ones that are known
+    if names:  # too many to be counted: the most common ones that are known
         return [(names[int(one)] if one.isdecimal() and int(one) < len(names) else one, count) for one, count in values]
     if facts.numbers is not None:
         few = facts.numbers.integral and facts.distinct <= _FEW

@@ -82,7 +82,7 @@ def pretrained_scaling(observed: Observations) -> Iterator[Finding]:
     What counts is what reaches its first layer with weights.
 
     Why it matters:
-        Its features mean something only for the scale that they were learnt with. Frozen, it gives nearly the same
+        Its features mean something only for the scale that they were learned with. Frozen, it gives nearly the same
         output for all images.
 
     Example:

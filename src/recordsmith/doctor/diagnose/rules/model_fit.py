@@ -193,7 +193,7 @@ def output_units(observed: Observations) -> Iterator[Finding]:
     """The output has a number of units that cannot express the labels.
 
     Why it matters:
-        Softmax over one unit is always 1: its gradient is zero, and nothing is learnt. One unit cannot distinguish
+        Softmax over one unit is always 1: its gradient is zero, and nothing is learned. One unit cannot distinguish
         three classes apart.
 
     Example:

@@ -229,7 +229,7 @@ def learning_rate(observed: Observations) -> Iterator[Finding]:
     A learning rate of Adam from 0.03 is tried: a copy is trained with it for 60 steps on the first batch.
 
     Why it matters:
-        Each step jumps over what was learnt before; with 0 nothing changes.
+        Each step jumps over what was learned before; with 0 nothing changes.
 
     Example:
         `keras.optimizers.Adam(10)`; a schedule whose first value is 0.

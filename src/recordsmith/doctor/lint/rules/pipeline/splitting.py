@@ -52,7 +52,7 @@ def fitted_on_test_data(program: Program) -> Iterator[Finding]:
     """A vocabulary, scaler or similar is fitted on training and test data together.
 
     Why it matters:
-        Whatever is learnt from the test data, even a mean or a word list, makes the test easier than real use. The
+        Whatever is learned from the test data, even a mean or a word list, makes the test easier than real use. The
         score is then too good.
 
     Example:

@@ -171,7 +171,7 @@ def one_output_for_classes(program: Program) -> Iterator[Finding]:
 
     Why it matters:
         The loss compares the outputs of several classes with each other. The softmax of a single one is always 1: the
-        loss is 0 for class 0 whatever the model does, and nothing is learnt.
+        loss is 0 for class 0 whatever the model does, and nothing is learned.
 
     Example:
         `nn.CrossEntropyLoss()(nn.Linear(16, 1)(x), y)`

@@ -193,3 +193,6 @@ def test_options_are_named_as_the_caller_knows_them():
         assert "Give on_error='skip', or resume=True." in str(one)
         assert "Give --on-error skip, or --resume." in one.on_command_line()
     assert "{" not in errors.advise("Choose {kind}.", kind=("rs.sources.csv", "--kind csv"))
+    problem = EncodeError(errors.advise("{sample} and {take} cannot be used together.", sample=..., take=...))
+    assert str(problem) == "sample and take cannot be used together."
+    assert problem.on_command_line() == "--sample and --take cannot be used together."

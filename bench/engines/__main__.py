@@ -178,7 +178,7 @@ def _keys(place: Path, _: int, rows: list[str]) -> dict[str, Any]:
     from recordsmith.run.splits.groups import unit_blocks
     from recordsmith.run.splits.split_order import build_order
     from recordsmith.run.splits.splitting import assign_splits, parse_splits
-    from recordsmith.run.staging.pieces import KEY
+    from recordsmith.run.staging.keys import KEY
     from recordsmith.run.staging.staging import Staging
     from recordsmith.storage.publication import Publication
 

@@ -2,7 +2,7 @@
 #include <nanobind/nanobind.h>
 
 #include "base/buffer_pool.h"
-#include "base/crc32c.h"
+#include "base/checksums/crc32c.h"
 #include "bindings/parts.h"
 #include "bindings/python/array_export.h"
 #include "bindings/python/gil.h"

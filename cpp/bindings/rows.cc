@@ -13,7 +13,7 @@
 #include "bindings/python/object_access.h"
 #include "bindings/python/status.h"
 #include "bindings/python/value_reader.h"
-#include "columns/example_assembly.h"
+#include "columns/encoding/example_assembly.h"
 
 namespace recordsmith {
 namespace {

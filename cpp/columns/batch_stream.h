@@ -41,7 +41,7 @@
 #include "columns/column_batch.h"
 #include "columns/feature_plan.h"
 #include "files/byte_source.h"
-#include "records/framing.h"
+#include "records/framing/framing.h"
 #include "records/inflated_member.h"
 
 namespace recordsmith {

@@ -31,7 +31,7 @@
 
 #include "base/buffer_pool.h"
 #include "columns/feature_plan.h"
-#include "records/framing.h"
+#include "records/framing/framing.h"
 
 namespace recordsmith {
 

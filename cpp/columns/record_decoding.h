@@ -6,7 +6,7 @@
 
 #include "base/status.h"
 #include "columns/column_batch.h"
-#include "records/frames.h"
+#include "records/framing/frames.h"
 #include "records/record_access.h"
 
 namespace recordsmith {

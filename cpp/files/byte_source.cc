@@ -9,7 +9,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "base/crc32c.h"
+#include "base/checksums/crc32c.h"
 #include "files/descriptor_budget.h"
 #include "files/inflate_source.h"
 

@@ -18,7 +18,7 @@
 
 #include "base/buffer_pool.h"
 #include "files/byte_source.h"
-#include "records/framing.h"
+#include "records/framing/framing.h"
 
 namespace recordsmith {
 

@@ -16,7 +16,7 @@
 #include <string>
 #include <vector>
 
-#include "records/framing.h"
+#include "records/framing/framing.h"
 #include "records/record_index.h"
 
 namespace recordsmith {

@@ -10,8 +10,8 @@
 #include <cerrno>
 #include <cstring>
 
-#include "base/crc32c.h"
-#include "records/framing.h"
+#include "base/checksums/crc32c.h"
+#include "records/framing/framing.h"
 
 namespace recordsmith {
 namespace {

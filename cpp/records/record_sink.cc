@@ -11,10 +11,10 @@
 #include <cerrno>
 #include <cstring>
 
-#include "base/crc32c.h"
+#include "base/checksums/crc32c.h"
 #include "base/thread_team.h"
 #include "files/gzip_member.h"
-#include "records/framing.h"
+#include "records/framing/framing.h"
 
 namespace recordsmith {
 

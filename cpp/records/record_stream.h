@@ -10,7 +10,7 @@
 
 #include "base/status.h"
 #include "files/byte_source.h"
-#include "records/framing.h"
+#include "records/framing/framing.h"
 
 namespace recordsmith {
 

@@ -8,10 +8,10 @@
 #include <mutex>
 #include <system_error>
 
-#include "base/crc32c.h"
+#include "base/checksums/crc32c.h"
 #include "base/thread_team.h"
 #include "files/inflate_source.h"
-#include "records/framing.h"
+#include "records/framing/framing.h"
 
 namespace recordsmith {
 namespace {

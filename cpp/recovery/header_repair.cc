@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <array>
 
-#include "base/crc32c.h"
-#include "base/crc_parts.h"
+#include "base/checksums/crc32c.h"
+#include "base/checksums/crc_parts.h"
 #include "recovery/search/header_search.h"
 
 namespace recordsmith {

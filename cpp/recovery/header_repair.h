@@ -14,7 +14,7 @@
 #include <optional>
 
 #include "base/status.h"
-#include "records/framing.h"
+#include "records/framing/framing.h"
 #include "recovery/recovery_progress.h"
 #include "recovery/search/record_windows.h"
 

@@ -15,7 +15,7 @@
 
 #include "base/buffer_pool.h"
 #include "base/status.h"
-#include "records/framing.h"
+#include "records/framing/framing.h"
 #include "recovery/header_repair.h"
 #include "recovery/recovery_progress.h"
 #include "recovery/search/record_likeness.h"

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
-#include "base/crc32c.h"
-#include "records/framing.h"
+#include "base/checksums/crc32c.h"
+#include "records/framing/framing.h"
 
 namespace recordsmith {
 namespace {

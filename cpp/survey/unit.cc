@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "files/inflate_source.h"
-#include "records/framing.h"
+#include "records/framing/framing.h"
 #include "survey/sketches/sketch_randomness.h"
 
 namespace recordsmith::survey {

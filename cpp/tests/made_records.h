@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "base/crc32c.h"
-#include "records/framing.h"
+#include "base/checksums/crc32c.h"
+#include "records/framing/framing.h"
 #include "tests/check.h"
 #include "tests/memory_stream.h"
 

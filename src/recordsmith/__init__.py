@@ -43,7 +43,8 @@ if TYPE_CHECKING:
         SchemaMismatchError,
         TruncatedFileError,
     )
-    from recordsmith.exporting.export import ExportedDataset, export
+    from recordsmith.exporting.export import export
+    from recordsmith.exporting.exported_dataset import ExportedDataset
     from recordsmith.loader import Dataset, Loader, PipelineWarning
     from recordsmith.loader import open_dataset as open  # noqa: A004 - read as recordsmith.open
     from recordsmith.loader.verbs.order.mix import mix
@@ -101,7 +102,7 @@ _SOURCES = {
     "Dataset": "loader",
     "DatasetWriter": "making.dataset_writer",
     "EncodeError": "errors",
-    "ExportedDataset": "exporting.export",
+    "ExportedDataset": "exporting.exported_dataset",
     "Feature": "schema",
     "Finding": "rules",
     "Image": "schema",

@@ -54,14 +54,14 @@ _LONGEST_FACT = 300  # characters of a found or expected value that a message sh
 class RecordsmithError(Exception):
     """The base class of all errors of recordsmith about data.
 
-    Attributes, each None where it is not known:
+    Attributes, each None if it is not known:
         problem: the first line of the message.
         path: the file.
         record: the record's number in the file, counted from 0 as in `ds[i]`.
         offset: the byte offset in the (decompressed) file.
         row: the row of the batch or of the columns at hand, counted from 0.
         feature: the feature's name.
-        found, expected: what the data holds and what it should hold.
+        found, expected: what the data contains and what it should contain.
         advice: what to do about it.
         example: Python code that does it, in several lines.
 
@@ -159,7 +159,7 @@ class RecordsmithError(Exception):
             place.append(f"row {self.row}")
         if self.feature is not None:
             place.append(f"feature {self.feature!r}")
-        lines = [printable(" ".join(self.problem.split("\n")))]
+        lines = [printable(" ".join(worded(self.problem).split("\n")))]
         if place:
             lines.append("  where:    " + printable(", ".join(place)))
         if self.found is not None:
@@ -268,7 +268,7 @@ class PipelineError(RecordsmithError, ValueError):
 
 
 class MissingExtraError(RecordsmithError, ImportError):
-    """An optional package is missing. The message has the command that installs what the extra stands for.
+    """An optional package is missing. The message names the command that installs it.
 
     >>> print(MissingExtraError("pyarrow", "arrow", purpose="Dataset.to_arrow"))
     Dataset.to_arrow needs pyarrow, which is not installed.

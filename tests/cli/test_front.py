@@ -65,7 +65,7 @@ class TestDebugging:
         def fails(*_args, **_options):
             raise TypeError("of our own making")
 
-        monkeypatch.setattr("recordsmith.dataset.schema_source.find_schema", fails)
+        monkeypatch.setattr("recordsmith.dataset.descriptions.schema_source.find_schema", fails)
 
     def invoke(self, *arguments):
         return click.testing.CliRunner().invoke(main, [str(argument) for argument in arguments])

@@ -265,7 +265,7 @@ class TestRagged:
 
     def test_to_padded_refuses_to_cut(self):
         column = ragged([[1], [2, 3, 4]])
-        with pytest.raises(PipelineError, match="longer than the 2") as caught:
+        with pytest.raises(PipelineError, match="longer than the target length 2") as caught:
             column.to_padded(2)
         assert caught.value.row == 1
         assert "truncate=True" in str(caught.value.advice)

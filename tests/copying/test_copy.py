@@ -249,13 +249,13 @@ def test_features_are_chosen_dropped_and_renamed(folder: Path, quick_path: Path)
         ({"rename": {"whom": "n"}}, "to rename"),
         ({"drop": list(SCHEMA)}, "No feature is left"),
         ({"sample": 0.0}, "share between 0 and 1"),
-        ({"sample": 0.5, "take": 3}, "two ways"),
+        ({"sample": 0.5, "take": 3}, "cannot be used together"),
         ({"take": 0}, "at least 1"),
         ({"on_error": "skipp"}, "Did you mean 'skip'"),
-        ({"stratify": True}, "need split"),
+        ({"stratify": True}, "stratify and group need split"),
         ({"split": "train=0.5,test=0.5", "merge_splits": True, "stratify": "nam"}, "to stratify by"),
         ({"split": "train=0.5,test=0.5", "merge_splits": True, "group": "nam"}, "to group by"),
-        ({"split": "train=0.5,test=0.5"}, "has splits already"),
+        ({"split": "train=0.5,test=0.5"}, "already has splits"),
         ({"from_split": "tset"}, "Did you mean 'test'"),
         ({"schema": rs.Schema({"n": rs.Scalar("int64"), "age": rs.Scalar("int64")})}, "the input does not have: 'age'"),
     ],
@@ -346,7 +346,7 @@ def test_images_are_encoded_anew(quick_path: Path) -> None:
         ("png", 8, 10 + n) for n in range(4)
     ]
     small = rs.Schema({"image": rs.Image(4, 4, encoding="jpeg")})
-    with pytest.raises(rs.RecordsmithError, match="not allowed without cast"):
+    with pytest.raises(rs.RecordsmithError, match="needs cast=True"):
         rs.copy(quick_path / "in", quick_path / "small", schema=small)
     rs.copy(quick_path / "in", quick_path / "small", schema=small, cast=True)
     headers = [read_header(row["image"]) for row in rs.open(quick_path / "small")]
@@ -436,7 +436,7 @@ def test_nothing_is_overwritten_unless_asked(folder: Path, plain_file: Path, qui
         with pytest.raises(rs.RecordsmithError, match="overwrite"):
             rs.copy(source, quick_path / out)
     for source in (folder, plain_file):
-        with pytest.raises(rs.RecordsmithError, match="the same place as the input"):
+        with pytest.raises(rs.RecordsmithError, match="the same file or folder as the input"):
             rs.copy(source, source, overwrite=True)
     assert file_digests(quick_path) == before
     rs.copy(plain_file, quick_path / "out", overwrite=True)

@@ -67,7 +67,7 @@ def test_a_file_of_numbers(plain_file: Path, quick_path: Path) -> None:
         ("1_0\n", "Line 1 is not"),
         ("9" * 30, "Line 1 is not"),
         ("0" * 3_000_000, "Line 1 is not"),
-        ("", "no record number"),
+        ("", "list of record numbers is empty"),
         ("0\n30\n", r"no record 30[^0-9][\s\S]*from 0 to 29"),
         ([-1], "no record -1"),
         ([1.5], "record numbers"),

@@ -90,7 +90,13 @@ def test_made_from_raw_records(files: list[Path], tmp_path: Path):
 
 
 def test_only_one_way_of_reading(files: list[Path]):
-    with pytest.raises(rs.PipelineError, match="only one way"):
+    with pytest.raises(rs.PipelineError, match="cannot be used together"):
         rs.open(files, raw=True, schema=rs.Schema({"n": rs.Scalar("int64")}))
     with pytest.raises(rs.PipelineError, match="must be given together"):
         rs.open(files, message="a.B")
+
+
+@pytest.mark.parametrize("schema", ["schema.json", {"n": rs.Scalar("int64")}])
+def test_a_schema_is_a_schema(schema, files: list[Path]):
+    with pytest.raises(rs.SchemaError, match=r"schema must be an rs\.Schema(.|\n)*Schema\.load"):
+        rs.open(files, schema=schema)

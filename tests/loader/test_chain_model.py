@@ -150,7 +150,7 @@ def test_an_endless_repeat_of_nothing_ends(ds: rs.Dataset, chain: Callable[[rs.D
 
 def test_an_endless_repeat_of_what_a_filter_leaves_says_that_there_is_nothing(ds: rs.Dataset):
     nothing = ds.take(3).filter(lambda row: row["n"] < 0).batch(2, threads=0).repeat()
-    with pytest.raises(rs.PipelineError, match="gives no batch"):
+    with pytest.raises(rs.PipelineError, match="yields no batches"):
         next(iter(nothing))
 
 

@@ -123,7 +123,7 @@ def test_files_with_and_without_a_split_are_refused(quick_path: Path) -> None:
 def test_dividing_anew_must_be_said(options: dict[str, Any], quick_path: Path) -> None:
     filled(quick_path / "in", "csv")
     source = rs.sources.csv(quick_path / "in", label="text")
-    with pytest.raises(rs.RecordsmithError, match=r"splits already(.|\n)*'train', 'test', 'validation'"):
+    with pytest.raises(rs.RecordsmithError, match=r"already has splits(.|\n)*'train', 'test', 'validation'"):
         rs.make(source, quick_path / "out", **options)
     assert not (quick_path / "out").exists()
     made = rs.make(source, quick_path / "out", split="train=3,test=3", merge_splits=True)
@@ -176,7 +176,7 @@ def test_copies_keep_splits_unless_told_otherwise(quick_path: Path) -> None:
     rs.make(filled(quick_path / "in", "csv"), quick_path / "data")
     rs.copy(quick_path / "data", quick_path / "kept")
     assert texts(quick_path / "kept") == EXPECTED
-    with pytest.raises(rs.RecordsmithError, match=r"splits already(.|\n)*merge_splits"):
+    with pytest.raises(rs.RecordsmithError, match=r"already has splits(.|\n)*merge_splits"):
         rs.copy(quick_path / "data", quick_path / "anew", split="train=0.5,test=0.5")
     assert not (quick_path / "anew").exists()
     copied = rs.copy(quick_path / "data", quick_path / "anew", split="train=0.5,test=0.5", merge_splits=True)

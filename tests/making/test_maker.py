@@ -329,6 +329,7 @@ def test_the_output_is_a_file(quick_path: Path):
         ({"seed": 1.5}, "integer"),
         ({"map": 5}, "function of one row"),
         ({"preprocess": "Tfidf"}, "preprocess takes"),
+        ({"preprocess": 3}, "preprocess takes"),
         ({"shard_size": "big"}, "size cannot be parsed"),
         ({"shard_size": 0}, "size cannot be parsed"),
         ({"compression": "bz2"}, "Unknown compression"),

@@ -154,7 +154,7 @@ def test_a_bad_beginning_is_not_the_whole(quick_path: Path):
 @pytest.mark.parametrize("on_error", ["quarantine", "skip"])
 def test_nothing_but_bad_rows(on_error, quick_path: Path):
     source = Columns({"n": [None] * 5, "name": ["x"] * 5}, SCHEMA)
-    with pytest.raises(rs.RecordsmithError, match=r"no record to write[\s\S]*5 times"):
+    with pytest.raises(rs.RecordsmithError, match=r"no records to write[\s\S]*5 times"):
         rs.make(source, quick_path / "out", on_error=on_error)
 
 
@@ -218,7 +218,7 @@ def test_the_counts_add_up(cells, split, balance, mapped: bool, chunk_rows: int,
     try:
         made = rs.make(source, folder, schema=schema, split=split, balance=balance, max_rejects=1.0, **options)
     except rs.RecordsmithError as error:
-        assert "no record to write" in str(error) or "more rows than there are" in str(error)  # noqa: PT017
+        assert "no records to write" in str(error) or "more rows than the source has" in str(error)  # noqa: PT017
         return
     written = [row for name in made.splits for row in rows_of(folder, name, "id")]
     left_out_by_balance = 0

@@ -33,7 +33,7 @@ def csv(folder: Path, **options: Any) -> Any:
         ({"balance": {"cow": 5}}, "a class 'cow'"),
         ({"balance": {"cat": -1}}, "number of rows for class"),
         ({"preprocess": rs.preprocessing.VocabularyIds("txet")}, "There is no feature 'txet'"),
-        ({"split": "train=500,test=500"}, "more rows than there are"),
+        ({"split": "train=500,test=500"}, "more rows than the source has"),
         ({"map": lambda row: {"y": row["z"]}}, r"The map function raised KeyError: 'z'(.|\n)*in.csv, line 2"),
         ({"map": lambda _: None}, "returned no row"),
         ({"map": lambda row: {**row, "extra": 1}, "schema": SCHEMA}, "does not have: 'extra'"),

@@ -214,6 +214,13 @@ def test_not_a_mapping(mapping: Any):
         rs.encode_sequence_example(mapping)
 
 
+@pytest.mark.parametrize("steps", [3, "text", b"bytes", None])
+def test_a_feature_list_is_a_list_of_steps(steps: Any):
+    with pytest.raises(rs.EncodeError, match="one entry for each step") as caught:
+        rs.encode_sequence_example({}, {"words": steps})
+    assert caught.value.feature == "words"
+
+
 @pytest.mark.parametrize("name", [5, None, b"a", ("a",)])
 def test_names_are_strings(name: Any):
     with pytest.raises((TypeError, rs.EncodeError), match="name must be a str"):

@@ -106,7 +106,7 @@ def test_a_wrong_checksum_of_the_stream_loses_nothing(tmp_path: Path) -> None:
     path.write_bytes(whole[:-8] + bytes(8))
     result = rs.repair(path, good)
     assert result.ok
-    assert not result.files[0].is_sound
+    assert not result.files[0].is_undamaged
     assert list(rs.RecordReader(good)) == ROWS
 
 

@@ -97,7 +97,7 @@ def test_a_sound_file_is_copied(tmp_path: Path) -> None:
     result = rs.repair(sound, tmp_path / "copy.tfrecord.gz")
     assert (tmp_path / "copy.tfrecord.gz").read_bytes() == sound.read_bytes()
     assert result.ok
-    assert result.files[0].is_sound
+    assert result.files[0].is_undamaged
     linked = rs.repair(sound, tmp_path / "linked.tfrecord.gz", link=True)
     assert linked.files[0].action == "linked"
     assert (tmp_path / "linked.tfrecord.gz").samefile(sound)

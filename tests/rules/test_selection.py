@@ -77,6 +77,12 @@ def test_an_entry_that_names_no_rule_is_refused(entry):
             selection.resolved(RULES)
 
 
+@pytest.mark.parametrize("option", ["select", "ignore"])
+def test_a_single_string_is_not_a_list_of_rules(option):
+    with pytest.raises(RecordsmithError, match=rf"{option} must be a list(.|\n)*Write {option}=\['V', 'D004'\]"):
+        Configuration().selection(RULES, **{option: "V,D004"})
+
+
 def test_a_near_name_is_offered():
     with pytest.raises(RecordsmithError, match="Did you mean 'imbalance'"):
         Selection(select=("inbalance",)).resolved(RULES)

@@ -119,7 +119,7 @@ def test_a_missing_part_is_named(s3_url: str, quick_path: Path, monkeypatch: pyt
     assert caught.value.path == machines.url
     with pytest.raises(rs.RecordsmithError, match="unfinished run"):
         make()
-    with pytest.raises(rs.RecordsmithError, match="begun with other options") as other:
+    with pytest.raises(rs.RecordsmithError, match="started with other options") as other:
         make(part="2/5", seed=1)
     assert "To start over, remove s3://" in str(other.value.advice)
     make(resume=True)
@@ -285,7 +285,7 @@ def test_a_shard_that_reads_back_as_other_bytes(s3_url: str, quick_path: Path, m
 
     with monkeypatch.context() as patched:
         patched.setattr(ObstoreFolder, "upload", upload)
-        with pytest.raises(rs.RecordsmithError, match="returns other bytes than were uploaded"):
+        with pytest.raises(rs.RecordsmithError, match="differ from those that were uploaded"):
             machines.make("everything")
     assert read_published(open_folder(machines.url)) is None
     machines.make("everything", resume=True)
@@ -344,7 +344,7 @@ def test_stores_without_conditional_writes(s3_url: str, quick_path: Path, monkey
 
 
 def test_what_does_not_go_together(s3_url: str, quick_path: Path) -> None:
-    with pytest.raises(rs.RecordsmithError, match="meet in object storage"):
+    with pytest.raises(rs.RecordsmithError, match="is staged in object storage"):
         rs.make(numbers(10), f"{s3_url}/data", staging=quick_path, part="1/2")
     with pytest.raises(rs.RecordsmithError, match="local here"):
         rs.write(f"{s3_url}/data", rs.Schema({"n": rs.Scalar("int64")}), staging=f"{s3_url}/staging")

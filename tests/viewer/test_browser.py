@@ -197,7 +197,7 @@ def test_what_can_be_taken_away(visiting):
     visitor = visiting()
     visitor.go("/d/0/?c.label=cat")
     visitor.count("100 of 300")
-    visitor.page.get_by_role("button", name="Take away").click()
+    visitor.page.get_by_role("button", name="Export", exact=True).click()
     dialog = visitor.page.get_by_role("dialog", name="Export the selection")
     playwright.expect(dialog).to_contain_text("recordsmith copy")
     with visitor.page.expect_download() as download:
@@ -211,7 +211,7 @@ def test_the_command_that_is_offered_copies_what_was_selected(visiting, pets, tm
     visitor = visiting()
     visitor.go("/d/0/?q=number+29")
     visitor.count("11 of 300")
-    visitor.page.get_by_role("button", name="Take away").click()
+    visitor.page.get_by_role("button", name="Export", exact=True).click()
     dialog = visitor.page.get_by_role("dialog", name="Export the selection")
     with visitor.page.expect_download() as download:
         dialog.get_by_role("link", name="Download records.txt").click()

@@ -80,7 +80,7 @@ def test_a_compressed_file_is_read_again_from_its_next_part(viewing, tmp_path):
     status = client.wait("/d/0/status", lambda status: status["indexed"] and status["findings"] is not None)
     assert 5_000 < status["total"] < 20_000
     page = client.get("/d/0/").text
-    assert "A record starts here, but does not end where its length says, and more is wrong behind it" in page
+    assert "A record starts here, but does not end where its length says, and there is more damage after it" in page
     assert page.count("<li>") == 2
     assert "compressed bytes" in page
     assert "word 20499<" in client.get(f"/d/0/r/{status['total'] - 1}").text

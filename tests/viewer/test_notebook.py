@@ -44,7 +44,7 @@ def test_a_dataset_is_shown_until_it_is_stopped(pets, views):
 
 
 def test_a_part_of_a_dataset_is_refused(pets):
-    with pytest.raises(rs.PipelineError, match="A part of a dataset cannot be viewed"):
+    with pytest.raises(rs.PipelineError, match="A selection of a dataset cannot be viewed"):
         rs.open(pets)[10:20].view()
 
 

@@ -1,10 +1,10 @@
-// Framed records (records/frames.h) in numpy arrays.
+// Framed records (records/framing/frames.h) in numpy arrays.
 #pragma once
 
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 
-#include "records/frames.h"
+#include "records/framing/frames.h"
 
 namespace recordsmith {
 

@@ -6,7 +6,7 @@
 // options: bit 0  zlib instead of gzip;  bits 1 to 4  the size of the pieces;  bit 5  also through a file
 #include "files/inflate_source.h"
 #include "fuzz/fuzz_input.h"
-#include "records/framing.h"
+#include "records/framing/framing.h"
 
 namespace recordsmith::fuzz {
 namespace {

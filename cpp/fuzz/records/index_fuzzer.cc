@@ -11,9 +11,9 @@
 #include <string_view>
 #include <vector>
 
-#include "base/crc32c.h"
+#include "base/checksums/crc32c.h"
 #include "fuzz/fuzz_input.h"
-#include "records/framing.h"
+#include "records/framing/framing.h"
 #include "records/record_access.h"
 #include "records/record_index.h"
 

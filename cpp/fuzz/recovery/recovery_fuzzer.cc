@@ -12,9 +12,9 @@
 #include <string>
 #include <vector>
 
-#include "base/crc32c.h"
+#include "base/checksums/crc32c.h"
 #include "fuzz/fuzz_input.h"
-#include "records/framing.h"
+#include "records/framing/framing.h"
 #include "recovery/inflate_recovery.h"
 #include "recovery/recovery.h"
 

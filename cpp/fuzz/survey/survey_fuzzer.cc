@@ -14,10 +14,10 @@
 #include <string>
 #include <vector>
 
-#include "base/crc32c.h"
+#include "base/checksums/crc32c.h"
 #include "base/utf8.h"
 #include "fuzz/fuzz_input.h"
-#include "records/framing.h"
+#include "records/framing/framing.h"
 #include "survey/divided_survey.h"
 #include "survey/records/record_content.h"
 #include "survey/survey.h"

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "base/crc32c.h"
-#include "records/framing.h"
+#include "base/checksums/crc32c.h"
+#include "records/framing/framing.h"
 
 namespace recordsmith {
 namespace {

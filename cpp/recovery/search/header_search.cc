@@ -1,7 +1,7 @@
 #include "recovery/search/header_search.h"
 
-#include "base/crc32c.h"
-#include "records/framing.h"
+#include "base/checksums/crc32c.h"
+#include "records/framing/framing.h"
 
 namespace recordsmith {
 namespace {

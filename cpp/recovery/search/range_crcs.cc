@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "base/crc32c.h"
-#include "base/crc_parts.h"
-#include "records/framing.h"
+#include "base/checksums/crc32c.h"
+#include "base/checksums/crc_parts.h"
+#include "records/framing/framing.h"
 
 namespace recordsmith {
 namespace {

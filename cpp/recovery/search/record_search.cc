@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "records/framing.h"
+#include "records/framing/framing.h"
 #include "recovery/search/header_search.h"
 
 namespace recordsmith {

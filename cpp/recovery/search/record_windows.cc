@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <array>
 
-#include "base/crc32c.h"
-#include "records/framing.h"
+#include "base/checksums/crc32c.h"
+#include "records/framing/framing.h"
 #include "recovery/search/header_search.h"
 
 namespace recordsmith {

@@ -47,17 +47,17 @@ std::uint32_t small(std::size_t number) {
 
 // --- one feature ---
 
-FeatureTally::FeatureTally(std::string_view key, bool in_steps, Room room, const Expected* expected)
+FeatureTally::FeatureTally(std::string_view key, bool in_steps, MemoryBudget budget, const Expected* expected)
     : key_(key),
       in_steps_(in_steps),
-      room_(room),
+      budget_(budget),
       is_file_name_(is_file_name_key(key)),
       expected_(expectation_of(expected->features, key, in_steps)) {
   const std::vector<std::string>& provenance = expected->provenance;
   is_provenance_ = !in_steps && is_provenance_key(key);
   is_declared_provenance_ = !in_steps && std::find(provenance.begin(), provenance.end(), key) != provenance.end();
   if (expected_ != nullptr && !expected_->raw_numbers.empty()) {
-    raw_numbers_ = std::make_unique<RawNumberTally>(*expected_, room);
+    raw_numbers_ = std::make_unique<RawNumberTally>(*expected_, budget);
   }
   const bool is_declared = expected_ != nullptr && expected_->is_label();
   is_label_ = !in_steps && (is_declared || looks_like_label(key));
@@ -150,15 +150,15 @@ std::optional<ImageFormat> FeatureTally::add_values(const RecordContent& content
     case Kind::kNone:
       break;
     case Kind::kFloat:
-      if (floats_ == nullptr) floats_ = std::make_unique<NumberTally<float>>(room_);
+      if (floats_ == nullptr) floats_ = std::make_unique<NumberTally<float>>(budget_);
       floats_->add(content.floats_of(values), count, record, &not_finite_places_);
       break;
     case Kind::kInt64:
-      if (int64s_ == nullptr) int64s_ = std::make_unique<NumberTally<std::int64_t>>(room_);
+      if (int64s_ == nullptr) int64s_ = std::make_unique<NumberTally<std::int64_t>>(budget_);
       int64s_->add(content.int64s.data() + values.start, count, record, &not_finite_places_);
       break;
     case Kind::kBytes:
-      if (strings_ == nullptr) strings_ = std::make_unique<StringTally>(room_);
+      if (strings_ == nullptr) strings_ = std::make_unique<StringTally>(budget_);
       for (std::size_t i = 0; i < count; ++i) {
         const ByteValue& value = content.strings[values.start + i];
         if (raw_numbers_ != nullptr && raw_numbers_->add(value, record)) {
@@ -230,9 +230,9 @@ template <typename Archive>
 void FeatureTally::transfer(Archive& archive) {
   archive(records_, unset_, empty_, kinds_, kind_places_, missing_places_, not_finite_places_, lengths_, steps_,
           stored_bytes_, wrong_shape_, wrong_shape_places_);
-  archive.optional(floats_, [&] { return std::make_unique<NumberTally<float>>(room_); });
-  archive.optional(int64s_, [&] { return std::make_unique<NumberTally<std::int64_t>>(room_); });
-  archive.optional(strings_, [&] { return std::make_unique<StringTally>(room_); });
+  archive.optional(floats_, [&] { return std::make_unique<NumberTally<float>>(budget_); });
+  archive.optional(int64s_, [&] { return std::make_unique<NumberTally<std::int64_t>>(budget_); });
+  archive.optional(strings_, [&] { return std::make_unique<StringTally>(budget_); });
   // The name of a feature and the schema say whether there are these.
   if (raw_numbers_ != nullptr) archive(*raw_numbers_);
   if (labels_ != nullptr) archive(*labels_);
@@ -269,10 +269,10 @@ FeatureTally* FeatureSet::keep(std::string_view key, bool in_steps) {
     left_out_.add(XXH3_64bits(key.data(), key.size()));
     return nullptr;
   }
-  const Room room = features_.size() < kFewFeatures    ? Room::kAmple
-                    : features_.size() < kManyFeatures ? Room::kUsual
-                                                       : Room::kScarce;
-  features_.emplace_back(key, in_steps, room, expected_);
+  const MemoryBudget budget = features_.size() < kFewFeatures    ? MemoryBudget::kAmple
+                              : features_.size() < kManyFeatures ? MemoryBudget::kUsual
+                                                                 : MemoryBudget::kScarce;
+  features_.emplace_back(key, in_steps, budget, expected_);
   FeatureTally* const feature = &features_.back();
   by_key_[in_steps ? 1 : 0].emplace(feature->key(), feature);
   without_places_.push_back(feature);

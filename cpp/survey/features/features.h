@@ -29,7 +29,7 @@ namespace recordsmith::survey {
 // One feature. What it allocates depends on the kinds that it has.
 class FeatureTally {
  public:
-  FeatureTally(std::string_view key, bool in_steps, Room room, const Expected* expected);
+  FeatureTally(std::string_view key, bool in_steps, MemoryBudget budget, const Expected* expected);
 
   const std::string& key() const { return key_; }
   bool in_steps() const { return in_steps_; }
@@ -70,7 +70,7 @@ class FeatureTally {
 
   std::string key_;
   bool in_steps_;
-  Room room_;
+  MemoryBudget budget_;
   bool is_file_name_;
   bool is_provenance_;  // by its name
   bool is_declared_provenance_;

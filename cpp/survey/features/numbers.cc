@@ -214,7 +214,7 @@ template <typename T>
 void NumberTally<T>::add(const void* values, std::size_t count, const RecordName& record, Places* not_finite) {
   count_ += count;
   const std::size_t held = pending_.size();
-  if (count == 1) {  // by far the commonest
+  if (count == 1) {  // by far the most common
     T value;
     std::memcpy(&value, values, sizeof value);
     pending_.push_back(value);
@@ -338,7 +338,7 @@ void NumberTally<T>::count_values(const T* values, std::size_t count) {
 
 template <typename T>
 void NumberTally<T>::start_sketches() {
-  quantiles_ = std::make_unique<QuantileTally<T>>(room_);
+  quantiles_ = std::make_unique<QuantileTally<T>>(budget_);
   for (const KeyCount& entry : values_.start_sketches()) quantiles_->add(value_of<T>(entry.key), entry.count);
 }
 
@@ -389,7 +389,7 @@ template <typename Archive>
 void NumberTally<T>::transfer(Archive& archive) {
   archive(count_, nan_, positive_infinity_, negative_infinity_, finite_, min_, max_, zeros_, negatives_, is_integral_,
           sum_, sum_rest_, exact_sum_, origin_, mean_, squares_, values_);
-  archive.optional(quantiles_, [&] { return std::make_unique<QuantileTally<T>>(room_); });
+  archive.optional(quantiles_, [&] { return std::make_unique<QuantileTally<T>>(budget_); });
   if constexpr (Archive::kReads) {
     archive.require(count_ <= archive.most_values && (quantiles_ != nullptr) == !values_.is_exact());
     std::uint64_t values = quantiles_ != nullptr ? quantiles_->count() : 0;

@@ -29,7 +29,7 @@ using SumOf = std::conditional_t<std::is_same_v<T, double>, long double, double>
 template <typename T>
 class NumberTally {
  public:
-  explicit NumberTally(Room room) : room_(room), values_(room) {}
+  explicit NumberTally(MemoryBudget budget) : budget_(budget), values_(budget) {}
 
   // `values` need not be aligned. Records with a NaN or an infinity are added to `not_finite`.
   void add(const void* values, std::size_t count, const RecordName& record, Places* not_finite);
@@ -53,7 +53,7 @@ class NumberTally {
   void start_sketches();
   void fill_quantiles(NumberSummary* summary) const;
 
-  Room room_;
+  MemoryBudget budget_;
   std::vector<T> pending_;
 
   std::uint64_t count_ = 0;

@@ -83,12 +83,12 @@ void add_same(const std::uint8_t* data, std::size_t count, const RecordName& rec
 
 }  // namespace
 
-RawNumberTally::RawNumberTally(const Expectation& expected, Room room) : row_bytes_(expected.row_bytes) {
+RawNumberTally::RawNumberTally(const Expectation& expected, MemoryBudget budget) : row_bytes_(expected.row_bytes) {
   for (const RawNumbers& declared : expected.raw_numbers) {
-    Tally tally{std::in_place_type<NumberTally<std::int64_t>>, room};
-    if (declared.type == RawType::kUint64) tally.emplace<NumberTally<std::uint64_t>>(room);
-    if (declared.type == RawType::kHalf || declared.type == RawType::kFloat) tally.emplace<NumberTally<float>>(room);
-    if (declared.type == RawType::kDouble) tally.emplace<NumberTally<double>>(room);
+    Tally tally{std::in_place_type<NumberTally<std::int64_t>>, budget};
+    if (declared.type == RawType::kUint64) tally.emplace<NumberTally<std::uint64_t>>(budget);
+    if (declared.type == RawType::kHalf || declared.type == RawType::kFloat) tally.emplace<NumberTally<float>>(budget);
+    if (declared.type == RawType::kDouble) tally.emplace<NumberTally<double>>(budget);
     auto byte_counts = size_of(declared.type) == 1 ? std::make_unique<ByteCounts>() : nullptr;
     parts_.push_back({declared, std::move(tally), std::move(byte_counts), {}});
   }

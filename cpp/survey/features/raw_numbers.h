@@ -25,7 +25,7 @@ namespace recordsmith::survey {
 
 class RawNumberTally {
  public:
-  RawNumberTally(const Expectation& expected, Room room);
+  RawNumberTally(const Expectation& expected, MemoryBudget budget);
 
   // False if the size does not fit.
   bool add(const ByteValue& value, const RecordName& record);

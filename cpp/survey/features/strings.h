@@ -66,7 +66,7 @@ class ImageTally {
 
 class StringTally {
  public:
-  explicit StringTally(Room room) : values_(room) {}
+  explicit StringTally(MemoryBudget budget) : values_(budget) {}
 
   // Returns the format if it is an image.
   std::optional<ImageFormat> add(const std::uint8_t* data, std::size_t size, const ImageName& name, std::uint32_t file);

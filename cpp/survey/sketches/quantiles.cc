@@ -74,9 +74,9 @@ RECORDSMITH_WITH_AVX2 void sort_columns(std::uint64_t* values) { sort_by_network
 }  // namespace
 
 template <typename T>
-QuantileTally<T>::QuantileTally(Room room)
-    : items_(room == Room::kScarce ? kFewItems : kItems),
-      most_candidates_(room == Room::kScarce ? kFewCandidates : kCandidates) {}
+QuantileTally<T>::QuantileTally(MemoryBudget budget)
+    : items_(budget == MemoryBudget::kScarce ? kFewItems : kItems),
+      most_candidates_(budget == MemoryBudget::kScarce ? kFewCandidates : kCandidates) {}
 
 template <typename T>
 typename QuantileTally<T>::Sketch& QuantileTally<T>::sketch(std::size_t level) {
@@ -111,9 +111,9 @@ template <typename T>
 void QuantileTally<T>::thin_candidates() {
   using Bits = BitsOf<T>;
   std::vector<Bits> given(candidates_.size());
-  std::vector<Bits> room(candidates_.size());
+  std::vector<Bits> scratch(candidates_.size());
   std::transform(candidates_.begin(), candidates_.end(), given.begin(), [](T value) { return ordered(value); });
-  const Bits* const sorted = radix_sort(given.data(), room.data(), given.size());
+  const Bits* const sorted = radix_sort(given.data(), scratch.data(), given.size());
   for (std::size_t i = mix64(given[0] + thinned_) % kSecondThinning; i < given.size(); i += kSecondThinning) {
     sketch(2).update(unordered<T>(sorted[i]));
   }

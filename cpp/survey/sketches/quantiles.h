@@ -22,7 +22,7 @@ namespace recordsmith::survey {
 template <typename T>
 class QuantileTally {
  public:
-  explicit QuantileTally(Room room);
+  explicit QuantileTally(MemoryBudget budget);
 
   void add(T value) { sketch(0).update(value); }
   void add(T value, std::uint64_t times);

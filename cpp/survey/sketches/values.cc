@@ -17,9 +17,11 @@ constexpr std::uint8_t kFewFrequentBits = 6;
 constexpr std::size_t kRecents = 512;
 constexpr std::size_t kFewRecents = 64;
 
-std::uint8_t frequent_bits(Room room) { return room == Room::kScarce ? kFewFrequentBits : kFrequentBits; }
+std::uint8_t frequent_bits(MemoryBudget budget) {
+  return budget == MemoryBudget::kScarce ? kFewFrequentBits : kFrequentBits;
+}
 
-// The commonest first.
+// The most common first.
 void keep_most_frequent(std::size_t at_most, std::vector<KeyCount>* entries) {
   const auto end = entries->begin() + static_cast<std::ptrdiff_t>(std::min(at_most, entries->size()));
   std::partial_sort(entries->begin(), end, entries->end(), [](const KeyCount& left, const KeyCount& right) {
@@ -115,10 +117,10 @@ std::vector<KeyCount> RangeCounts::entries() const {
   return entries;
 }
 
-ValueTally::Sketches::Sketches(Room room)
-    : distinct(room == Room::kScarce ? kFewDistinctBits : kDistinctBits),
-      frequent(frequent_bits(room)),
-      recents(room == Room::kScarce ? kFewRecents : kRecents, KeyCount{0, 0}) {}
+ValueTally::Sketches::Sketches(MemoryBudget budget)
+    : distinct(budget == MemoryBudget::kScarce ? kFewDistinctBits : kDistinctBits),
+      frequent(frequent_bits(budget)),
+      recents(budget == MemoryBudget::kScarce ? kFewRecents : kRecents, KeyCount{0, 0}) {}
 
 void ValueTally::Sketches::add(std::span<const std::uint64_t, kPiece> keys) {
   std::uint64_t hashes[kPiece];
@@ -185,18 +187,18 @@ void ValueTally::transfer(Archive& archive) {
   bool has_sketches = sketches_ != nullptr;
   archive(has_sketches);
   const bool is_one = (table_.size() > 0) + range_.is_in_use() + has_sketches <= 1;
-  if (!archive.require(is_one && (!range_.is_in_use() || room_ == Room::kAmple))) return;
+  if (!archive.require(is_one && (!range_.is_in_use() || budget_ == MemoryBudget::kAmple))) return;
   if (!has_sketches) return;
-  if constexpr (Archive::kReads) sketches_ = std::make_unique<Sketches>(room_);
+  if constexpr (Archive::kReads) sketches_ = std::make_unique<Sketches>(budget_);
   archive(sketches_->distinct);
-  transfer_frequent(archive, sketches_->frequent, frequent_bits(room_));
+  transfer_frequent(archive, sketches_->frequent, frequent_bits(budget_));
 }
 
 template void ValueTally::transfer(Packer& archive);
 template void ValueTally::transfer(Unpacker& archive);
 
 bool ValueTally::add_to_range(std::uint64_t key, std::uint64_t times) {
-  if (room_ != Room::kAmple || !range_.start(table_.entries())) return false;
+  if (budget_ != MemoryBudget::kAmple || !range_.start(table_.entries())) return false;
   if (!range_.add(key, times)) {
     range_.clear();
     return false;
@@ -209,7 +211,7 @@ std::vector<KeyCount> ValueTally::start_sketches() {
   std::vector<KeyCount> entries = exact_entries();
   table_.clear();
   range_.clear();
-  sketches_ = std::make_unique<Sketches>(room_);
+  sketches_ = std::make_unique<Sketches>(budget_);
   for (const KeyCount& entry : entries) add_to_sketches(entry.key, entry.count);
   return entries;
 }

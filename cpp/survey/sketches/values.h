@@ -35,7 +35,7 @@ inline constexpr std::size_t kPiece = 512;  // values that are worked on at once
 
 // How much memory a feature may take. The first few features may count ranges; of a dataset with very many, the later
 // ones have small sketches.
-enum class Room { kAmple, kUsual, kScarce };
+enum class MemoryBudget { kAmple, kUsual, kScarce };
 
 struct KeyCount {
   std::uint64_t key;
@@ -125,7 +125,7 @@ class RangeCounts {
 
 class ValueTally {
  public:
-  explicit ValueTally(Room room) : room_(room) {}
+  explicit ValueTally(MemoryBudget budget) : budget_(budget) {}
 
   bool is_exact() const { return sketches_ == nullptr; }
 
@@ -150,7 +150,7 @@ class ValueTally {
   std::vector<KeyCount> exact_entries() const { return range_.is_in_use() ? range_.entries() : table_.entries(); }
   double distinct() const;
   double distinct_error() const;  // relative, at 95 %
-  // The commonest first; where sketches were needed, only those that certainly occur more often than the sketch errs.
+  // The most common first; where sketches were needed, only those that certainly occur more often than the sketch errs.
   std::vector<KeyCount> frequent(std::size_t at_most = kMostFrequent) const;
   // Whether the key may be among the most frequent ones.
   bool is_repeated(std::uint64_t key) const;
@@ -162,7 +162,7 @@ class ValueTally {
   // The sketch of frequent items takes most of the time, and most values are rare. So it only gets those that are met
   // again while they are still among the recent ones: any that makes up more than some thousandths of all values is.
   struct Sketches {
-    explicit Sketches(Room room);
+    explicit Sketches(MemoryBudget budget);
     void add(std::uint64_t key) {
       const std::uint64_t hash = mix64(key);
       KeyCount& recent = recents[static_cast<std::size_t>(hash) & (recents.size() - 1)];
@@ -188,7 +188,7 @@ class ValueTally {
 
   bool add_to_range(std::uint64_t key, std::uint64_t times);
 
-  Room room_;
+  MemoryBudget budget_;
   CountTable table_;
   RangeCounts range_;
   std::unique_ptr<Sketches> sketches_;

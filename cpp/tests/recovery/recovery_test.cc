@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string>
 
-#include "base/crc_parts.h"
+#include "base/checksums/crc_parts.h"
 #include "tests/check.h"
 #include "tests/made_records.h"
 

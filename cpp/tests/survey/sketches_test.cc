@@ -14,8 +14,8 @@ namespace {
 
 using survey::DistinctSketch;
 using survey::KeyCount;
+using survey::MemoryBudget;
 using survey::QuantileTally;
-using survey::Room;
 using survey::ValueTally;
 
 TEST(distinct_keys_are_estimated_from_few_to_many_in_any_order) {
@@ -56,7 +56,7 @@ TEST(whole_numbers_of_a_range_are_counted_exactly) {
       if (order == 3) {  // from the middle to both sides
         for (std::int64_t i = 0; i < widest; ++i) values[i] = first + widest / 2 + (i % 2 == 0 ? i / 2 : -(i + 1) / 2);
       }
-      ValueTally tally(Room::kAmple);
+      ValueTally tally(MemoryBudget::kAmple);
       CHECK(count_all(values, &tally));
       CHECK(count_all(values, &tally));
       CHECK_EQUAL(tally.distinct(), static_cast<double>(widest));
@@ -70,7 +70,7 @@ TEST(whole_numbers_of_a_range_are_counted_exactly) {
             tally.distinct_error() * static_cast<double>(widest));
     }
   }
-  ValueTally usual(Room::kUsual);
+  ValueTally usual(MemoryBudget::kUsual);
   CHECK(!count_all(std::vector<std::int64_t>{}, &usual) || usual.is_exact());
   std::vector<std::int64_t> many(survey::kMostExact + 1);
   for (std::size_t i = 0; i < many.size(); ++i) many[i] = static_cast<std::int64_t>(i);
@@ -79,7 +79,7 @@ TEST(whole_numbers_of_a_range_are_counted_exactly) {
 
 TEST(values_that_are_frequent_in_pieces_are_found) {
   std::mt19937_64 random(3);
-  ValueTally tally(Room::kUsual);
+  ValueTally tally(MemoryBudget::kUsual);
   tally.start_sketches();
   std::uint64_t sevens = 0;
   for (int piece = 0; piece < 2000; ++piece) {
@@ -99,10 +99,10 @@ TEST(values_that_are_frequent_in_pieces_are_found) {
 }
 
 template <typename T>
-void check_quantiles(std::vector<T> values, Room room) {
+void check_quantiles(std::vector<T> values, MemoryBudget budget) {
   survey::seed_sketches(1);
-  QuantileTally<T> first(room);
-  QuantileTally<T> second(room);
+  QuantileTally<T> first(budget);
+  QuantileTally<T> second(budget);
   std::size_t i = 0;
   for (; i + survey::kPiece <= values.size(); i += survey::kPiece) {
     (i < values.size() / 2 ? first : second).add_piece(values.data() + i);
@@ -124,7 +124,7 @@ void check_quantiles(std::vector<T> values, Room room) {
     passed += static_cast<double>(weight);
     worst = std::max({worst, (below - passed) / all, (passed - static_cast<double>(weight) - up_to) / all});
   }
-  CHECK(first.rank_error() < (room == Room::kScarce ? 0.03 : 0.005));
+  CHECK(first.rank_error() < (budget == MemoryBudget::kScarce ? 0.03 : 0.005));
   CHECK(worst <= first.rank_error());
 }
 
@@ -136,20 +136,20 @@ TEST(quantiles_are_within_the_stated_error_in_any_order) {
   std::vector<std::int64_t> integers(floats.size());
   std::transform(floats.begin(), floats.end(), integers.begin(),
                  [](float v) { return static_cast<std::int64_t>(v * 1e9F); });
-  for (const Room room : {Room::kUsual, Room::kScarce}) {
-    check_quantiles(floats, room);
-    check_quantiles(integers, room);
-    check_quantiles(std::vector<double>(floats.begin(), floats.end()), room);
+  for (const MemoryBudget budget : {MemoryBudget::kUsual, MemoryBudget::kScarce}) {
+    check_quantiles(floats, budget);
+    check_quantiles(integers, budget);
+    check_quantiles(std::vector<double>(floats.begin(), floats.end()), budget);
   }
   std::vector<std::uint64_t> rising(300'000);
   for (std::size_t i = 0; i < rising.size(); ++i) rising[i] = i * i;
-  check_quantiles(rising, Room::kUsual);
+  check_quantiles(rising, MemoryBudget::kUsual);
   std::reverse(rising.begin(), rising.end());
-  check_quantiles(rising, Room::kUsual);
+  check_quantiles(rising, MemoryBudget::kUsual);
 }
 
 TEST(counted_values_keep_their_weight) {
-  QuantileTally<float> tally(Room::kUsual);
+  QuantileTally<float> tally(MemoryBudget::kUsual);
   std::uint64_t count = 0;
   for (std::uint64_t i = 0; i < 100; ++i) {
     tally.add(static_cast<float>(i), i * 7);

@@ -73,7 +73,7 @@ def decode_audio(data: bytes, *, rate: int | None = None, channels: int | None =
     if rate is not None and rate != header.rate:
         limit = most_samples()
         if len(samples) * rate / header.rate * samples.shape[1] > limit:
-            raise AudioError(f"Resampled to {rate:,} Hz it has more than {limit:,} samples. {_way_out()}")
+            raise AudioError(f"After resampling to {rate:,} Hz, it has more than {limit:,} samples. {_way_out()}")
         soxr = import_extra("soxr", "audio", purpose="Resampling sound")
         samples = soxr.resample(samples, header.rate, rate)
     return np.ascontiguousarray(samples, np.float32)
@@ -185,4 +185,4 @@ def _with_channels(samples: Samples, channels: int | None) -> Samples:
         return mixed
     if has == 1:
         return np.repeat(samples, channels, axis=1)
-    raise AudioError(f"It has {has} channels, and {channels} are asked for: only 1 can be made of them.")
+    raise AudioError(f"It has {has} channels and cannot be converted to {channels}, only to 1.")

@@ -21,7 +21,7 @@ _MASK = (1 << 64) - 1
 
 
 class Random(Protocol):
-    """What augmentations draw from: anything with `random()`, such as `numpy.random.default_rng(0)`."""
+    """A source of random numbers: anything with `random()`, such as `numpy.random.default_rng(0)`."""
 
     def random(self) -> float:
         """Return a uniform number from 0 up to 1."""
@@ -71,9 +71,9 @@ class Augmentation(ABC):
     """A random change to an image.
 
     Attributes:
-        places: whether what is on the image is elsewhere afterwards: "kept" where it was, or "moved" as `move_points`
-            and `change_mask` say. With "unknown", which is that of your own augmentations unless you say so, loaders
-            refuse images with boxes or masks.
+        places: whether the change moves pixels to other places: "kept" if not, or "moved" as `move_points`
+            and `change_mask` compute. With "unknown", the default of your own augmentations, images with boxes
+            or masks are an error.
     """
 
     places: ClassVar[Literal["kept", "moved", "unknown"]] = "unknown"

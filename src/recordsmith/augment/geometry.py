@@ -85,8 +85,8 @@ class Crop(Augmentation):
     Args:
         least: the smallest part of the area that is kept.
         most: the largest part of the area that is kept.
-        stretch: how much the part's proportions may differ from the image's, as a factor of at least 1. Resizing parts
-            of other proportions to one size stretches what is in them by as much.
+        stretch: how much the part's proportions may differ from the image's, as a factor of at least 1. Resizing the
+            parts to one size stretches their content by the same factor.
 
     >>> from recordsmith.augment import crop, RandomStream
     >>> crop(0.25, 0.25, stretch=1).apply(np.zeros((100, 200, 3), np.uint8), RandomStream(0)).shape

@@ -10,8 +10,8 @@ from typing import Literal
 
 from recordsmith.checking.descriptions import description_in
 from recordsmith.checking.rules import RULES, look_into_records
+from recordsmith.dataset.descriptions.schema_source import find_schema
 from recordsmith.dataset.row_decoding import RowOverview
-from recordsmith.dataset.schema_source import find_schema
 from recordsmith.errors import RecordsmithError
 from recordsmith.facts.dataset_facts import DatasetFacts
 from recordsmith.facts.named_images import NamedImage, named_images
@@ -62,11 +62,11 @@ def check(  # noqa: PLR0913 - each is a choice of its own, and all but the paths
         configuration: a project's settings, from `rs.load_configuration()`; None: no file is read.
         engine: who reads the files: "local", this machine, or "ray", a Ray cluster whose machines see the same files.
             The report is the same.
-        address: that of the Ray cluster, or "auto"; None: the one that this process is connected to, or that
-            RAY_ADDRESS names, or Ray is started on this machine.
-        progress: True shows a bar on a terminal and in a notebook, and elsewhere writes a line now and then; "auto"
-            shows the bar alone; False shows nothing. A function is called from time to time with the phase, the amount
-            done, and the total (0 if it is not known).
+        address: the address of the Ray cluster, or "auto"; None uses the cluster that this program is connected
+            to, or RAY_ADDRESS, or starts Ray on this machine.
+        progress: True shows a bar on a terminal and in a notebook, and elsewhere writes a line every few seconds;
+            "auto" shows only the bar; False shows nothing. A function is called from time to time with the phase, the
+            amount done, and the total (0 if it is not known).
 
     >>> import recordsmith as rs, tempfile
     >>> path = tempfile.mkdtemp() + "/data.tfrecord"
@@ -75,7 +75,7 @@ def check(  # noqa: PLR0913 - each is a choice of its own, and all but the paths
     ...         writer.write_example({"x": [float("nan")], "row": row})
     >>> report = rs.check(path, select=["V001"])
     >>> report.ok, report.findings[0].message
-    (False, "Feature 'x' holds 10 NaN among 10 values (100 %).")
+    (False, "Feature 'x' contains 10 NaN among 10 values (100 %).")
     """
     judge = Judge(RULES, configuration, select=select, ignore=ignore, fail_on=fail_on, baseline=baseline)
     frames_only = not (look_into_records(judge.rules) or decode == "all" or similar_images)

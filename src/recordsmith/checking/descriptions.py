@@ -1,12 +1,12 @@
-"""The description beside the files of a dataset: recordsmith.json, or TFDS's dataset_info.json."""
+"""The description next to the files of a dataset: recordsmith.json, or TFDS's dataset_info.json."""
 
 from __future__ import annotations
 
 import os
 from dataclasses import dataclass
 
-from recordsmith.dataset.manifest import MANIFEST_NAME, load_manifest
-from recordsmith.dataset.tfds_folder import DATASET_INFO_NAME, read_tfds_folder
+from recordsmith.dataset.descriptions.manifest import MANIFEST_NAME, load_manifest
+from recordsmith.dataset.descriptions.tfds_folder import DATASET_INFO_NAME, read_tfds_folder
 from recordsmith.errors import RecordsmithError
 from recordsmith.facts.dataset_facts import DatasetFacts
 from recordsmith.records.described_splits import files_by_split

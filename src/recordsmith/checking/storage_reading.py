@@ -24,7 +24,7 @@ class RawPixels:
     Attributes:
         height, width, channels: their shape.
         bytes_each: how many bytes a channel of a pixel takes.
-        how: the evidence, in words.
+        how: the evidence, as text.
     """
 
     height: int
@@ -60,7 +60,7 @@ def raw_pixels(facts: DatasetFacts, feature: FeatureFacts) -> RawPixels | None:
     """Say which pixels a byte feature holds uncompressed; None if it does not, or if that is unknown.
 
     It is inferred from the shape that the schema declares (of uint8, or of a feature that is named like an image), from
-    features beside it (height, width, channels) whose product is the number of bytes, or, for a feature that is named
+    features next to it (height, width, channels) whose product is the number of bytes, or, for a feature that is named
     like an image, by a number of bytes that a square image has.
     """
     strings = feature.strings
@@ -98,7 +98,7 @@ def _by_neighbours(facts: DatasetFacts, length: int) -> RawPixels | None:
     for channels in [known] if known else [1, 3, 4]:
         for bytes_each in (1, 2, 4, 8):
             if height * width * channels * bytes_each == length:
-                return RawPixels(height, width, channels, bytes_each, "the size features beside it")
+                return RawPixels(height, width, channels, bytes_each, "the size features next to it")
     return None
 
 
@@ -119,7 +119,7 @@ def _by_varying_neighbours(facts: DatasetFacts, lengths: LengthFacts) -> RawPixe
                     round(width.mean or 0),
                     channels,
                     bytes_each,
-                    "the size features beside it",
+                    "the size features next to it",
                 )
     return None
 

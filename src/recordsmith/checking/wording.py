@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import TypedDict
 
 from recordsmith.facts.value_facts import Place
 from recordsmith.rules import Location
 from recordsmith.wording.numbers import number_text
 
-__all__ = ["amount", "listed", "locate", "share"]
+__all__ = ["Located", "amount", "first_detail", "listed", "located", "share"]
 
-_PLACES = 5  # places that a finding lists beside the first
+_PLACES = 5  # places that a finding lists next to the first
 
 
 def share(part: int, whole: int) -> str:
@@ -47,18 +48,30 @@ def listed(names: Sequence[str], limit: int = 5) -> str:
     return " and ".join([", ".join(shown[:-1]), shown[-1]] if len(shown) > 1 else shown)
 
 
-def locate(
-    places: Iterable[Place], feature: str | None = None, *, split: str | None = None
-) -> tuple[Location, tuple[Location, ...]]:
-    """Turn places into the location of a finding and a few more.
+class Located(TypedDict):
+    """Where a finding is, as arguments of `Rule.finding`."""
 
-    >>> first, more = locate([Place("a.tfrecord", 7), Place("a.tfrecord", 9)], "label")
-    >>> print(first)
-    a.tfrecord, record 7, feature 'label'
-    >>> len(more)
-    1
+    location: Location
+    places: tuple[Location, ...]
+
+
+def located(places: Iterable[Place], feature: str | None = None, *, split: str | None = None) -> Located:
+    """Turn places into the location of a finding and a few more: `rule.finding(message, **located(places))`.
+
+    >>> found = located([Place("a.tfrecord", 7), Place("a.tfrecord", 9)], "label")
+    >>> print(found["location"], len(found["places"]))
+    a.tfrecord, record 7, feature 'label' 1
     """
-    found = [Location(place.path, record=place.record, offset=place.offset, feature=feature) for place in places]
-    if not found:
-        return Location(split=split, feature=feature), ()
-    return found[0], tuple(found[1 : 1 + _PLACES])
+    found = [Location(place.path, split, place.record, place.offset, feature) for place in places]
+    first = found[0] if found else Location(split=split, feature=feature)
+    return {"location": first, "places": tuple(found[1 : 1 + _PLACES])}
+
+
+def first_detail(places: Iterable[Place]) -> str:
+    """Return a sentence with the first detail that is known, to append to a message.
+
+    >>> first_detail([Place("a.tfrecord", 7), Place("a.tfrecord", 9, detail="a GIF")])
+    ' The first: a GIF.'
+    """
+    detail = next((place.detail for place in places if place.detail), "")
+    return f" The first: {detail}." if detail else ""

@@ -119,7 +119,7 @@ class Reporting:
         return True
 
     def print_line(self, text: str) -> None:
-        """Print a line beside the report, where it is not in the way of programs that read it."""
+        """Print a line next to the report, where it is not in the way of programs that read it."""
         from recordsmith.cli.consoles import echo
 
         echo(text, err=self.style != "text")

@@ -61,7 +61,7 @@ class OffsetColumn(NotebookView, ABC):
         if isinstance(index, (int, np.integer)):
             row = int(index) + len(self) if index < 0 else int(index)
             if not 0 <= row < len(self):
-                raise IndexError(f"row {index} of a column of {len(self)} rows")
+                raise IndexError(f"row {index} is out of range: the column has {len(self)} rows")
             return None if self._present is not None and not self._present[row] else self._row(row)
         if isinstance(index, slice):
             start, stop, step = index.indices(len(self))
@@ -214,14 +214,16 @@ def row_numbers(index: Any, rows: int) -> Int64s:
     if isinstance(index, list) and not index:  # numpy takes an empty list for floats
         array = array.astype(np.int64)
     if array.ndim != 1 or array.dtype.kind not in "biu":
-        raise TypeError(f"a column is indexed by a number, a slice, or a flat array of them, not {index!r}")
+        raise TypeError(
+            f"a column is indexed by an integer, a slice, or a 1-D array of integers or bools, not {index!r}"
+        )
     if array.dtype == np.bool_:
         if len(array) != rows:
-            raise IndexError(f"a mask of {len(array)} for a column of {rows} rows")
+            raise IndexError(f"the mask has {len(array)} entries, but the column has {rows} rows")
         return np.flatnonzero(array)
     outside = array[(array < -rows) | (array >= rows)]
     if outside.size:
-        raise IndexError(f"row {outside[0]} of a column of {rows} rows")
+        raise IndexError(f"row {outside[0]} is out of range: the column has {rows} rows")
     array = array.astype(np.int64)
     return np.where(array < 0, array + rows, array)
 

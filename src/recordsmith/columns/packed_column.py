@@ -39,7 +39,7 @@ class PackedColumn(NotebookView):
 
     def __init__(self, rows: Array, *, present: npt.ArrayLike | None = None) -> None:
         if not isinstance(rows, np.ndarray) or rows.ndim != 1 or rows.dtype.names is None:
-            raise ValueError("rows must be a structured array of one axis")
+            raise ValueError("rows must be a 1-D structured array")
         self._rows = rows
         self._present: Bools | None = None if present is None else np.ascontiguousarray(present, dtype=np.bool_)
         if self._present is not None and self._present.shape != rows.shape:
@@ -77,7 +77,7 @@ class PackedColumn(NotebookView):
             return _native(self._rows[index])
         if isinstance(index, (int, np.integer)):
             if not -len(self) <= index < len(self):
-                raise IndexError(f"row {index} of a column of {len(self)} rows")
+                raise IndexError(f"row {index} is out of range: the column has {len(self)} rows")
             if self._present is not None and not self._present[index]:
                 return None
             return {name: _native(self._rows[name][index]) for name in self.names}

@@ -156,7 +156,7 @@ class Ragged(OffsetColumn):
             length = longest
         elif longest > length and not truncate:
             raise PipelineError(
-                f"A row is longer than the {length} it should be padded to.",
+                f"A row is longer than the target length {length}.",
                 row=int(self.lengths.argmax()),
                 found=f"length {longest}",
                 expected=f"at most {length}",

@@ -60,7 +60,7 @@ class ShapedColumn(OffsetColumn):
         self._present = checked_present(present, self._offsets)
         self._shapes = np.ascontiguousarray(shapes, dtype=np.int64)
         if self._shapes.ndim != 2 or len(self._shapes) != len(self):
-            raise ValueError(f"shapes must have one line for each of {len(self)} rows, not shape {self._shapes.shape}")
+            raise ValueError(f"shapes must have one row for each of {len(self)} rows, not shape {self._shapes.shape}")
         wrong = np.flatnonzero((self._shapes < 0).any(axis=1) | (self._shapes.prod(axis=1) != np.diff(self._offsets)))
         if wrong.size:
             row = int(wrong[0])

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from recordsmith.comparing.comparison import Comparison, FeaturePair, Side, paired
 from recordsmith.comparing.fingerprints import same_records
 from recordsmith.comparing.rules import RULES, drifts
-from recordsmith.errors import RecordsmithError
+from recordsmith.errors import RecordsmithError, advise
 from recordsmith.facts.shared_records import shared_records
 from recordsmith.facts.survey import survey
 from recordsmith.facts.value_facts import FeatureFacts
@@ -49,7 +49,7 @@ def compare(  # noqa: PLR0913 - each is a choice of its own, and all but the pat
         first: the first dataset: a file, folder, glob, or list of them. It is what the second is compared with.
         second: the second dataset; None: the same one, of which two splits are compared.
         splits: the split of each that is compared; None: all.
-        schema: what the records of both should hold; None: the schema beside each.
+        schema: what the records of both should contain; None: the schema next to each.
         records: also compare the records themselves, which reads both once more.
         fingerprints: if the manifests of both say that each split has the same records, say so and read no files.
         select: the rules to apply: codes, prefixes of codes, or names; by default all.
@@ -76,7 +76,7 @@ def compare(  # noqa: PLR0913 - each is a choice of its own, and all but the pat
             "There is nothing to compare the dataset with.",
             found="the same dataset, or the same split, twice" if second is not None else None,
             expected="a second dataset, or two splits of one",
-            advice='Give another path, or splits=("train", "test").',
+            advice=advise("Give another path, or {splits}.", splits=('splits=("train", "test")', "--split train,test")),
         )
     judge = Judge(RULES, configuration, select=select, ignore=ignore, fail_on=fail_on, baseline=baseline)
     paths = (first, first if second is None else second)
@@ -93,7 +93,7 @@ def compare(  # noqa: PLR0913 - each is a choice of its own, and all but the pat
         ]
         for damage in (one for side in sides for one in side.facts.damages):
             raise RecordsmithError(
-                "A file is damaged, and what is lost cannot be compared.",
+                "A file is damaged, so its lost records cannot be compared.",
                 path=damage.path,
                 record=damage.record,
                 offset=damage.offset,
@@ -166,7 +166,9 @@ def _sections(pair: Comparison) -> Iterator[Section]:
                 for name in classes[:_MOST_CLASSES]
             ),
             f"The Jensen-Shannon distance is {label.distance:.3f}."
-            + (f" The {_MOST_CLASSES} commonest of {len(classes):,} classes." if len(classes) > _MOST_CLASSES else ""),
+            + (
+                f" The {_MOST_CLASSES} most common of {len(classes):,} classes." if len(classes) > _MOST_CLASSES else ""
+            ),
         )
     yield from _histograms(pair)
 

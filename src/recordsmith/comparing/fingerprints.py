@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
+from recordsmith.dataset.descriptions.manifest import Manifest
 from recordsmith.dataset.layout import find_layout
-from recordsmith.dataset.manifest import Manifest
 from recordsmith.records.described_splits import DescribedSplit
 from recordsmith.report.sections import TableSection
 from recordsmith.storage.ranged.opening import file_size
@@ -16,8 +16,8 @@ __all__ = ["same_records"]
 PathLike = str | os.PathLike[str]
 
 _TEXT = (
-    "The fingerprints in both manifests are equal: each split has the same records, in whatever order and files. The "
-    "files have the sizes that the manifests say, and were not read."
+    "The fingerprints in both manifests are equal: each split has the same records. Their order and files may "
+    "differ. The file sizes match the manifests, and the files were not read."
 )
 
 

@@ -74,12 +74,8 @@ def vanished_feature(pair: Comparison) -> Iterator[Finding]:
     """
     gone = [one.name for one in pair.features if one.second is None and pair.second.facts.records]
     if gone:
-        yield vanished_feature.finding(
-            f"No record of {pair.second.name!r} has {listed(gone)}, which {pair.first.name!r} has.",
-            location=Location(feature=gone[0] if len(gone) == 1 else None),
-            count=len(gone),
-            evidence={"features": gone[:50]},
-        )
+        message = f"No record of {pair.second.name!r} has {listed(gone)}, which {pair.first.name!r} has."
+        yield _about_features(vanished_feature, gone, message)
 
 
 @rule("C003", "new-feature", Severity.INFO)
@@ -97,12 +93,8 @@ def new_feature(pair: Comparison) -> Iterator[Finding]:
     """
     added = [one.name for one in pair.features if one.first is None and pair.first.facts.records]
     if added:
-        yield new_feature.finding(
-            f"{pair.second.name!r} has {listed(added)}, which no record of {pair.first.name!r} has.",
-            location=Location(feature=added[0] if len(added) == 1 else None),
-            count=len(added),
-            evidence={"features": added[:50]},
-        )
+        message = f"{pair.second.name!r} has {listed(added)}, which no record of {pair.first.name!r} has."
+        yield _about_features(new_feature, added, message)
 
 
 @rule("C004", "rarer-feature", Severity.WARNING)
@@ -157,13 +149,7 @@ def vanished_class(pair: Comparison) -> Iterator[Finding]:
             if not label.second.get(name) and ours and count / ours * theirs >= _EXPECTED
         ]
         if gone:
-            yield vanished_class.finding(
-                f"{count_text(len(gone), 'class', 'classes')} of {label.feature!r} in {pair.first.name!r} "
-                f"{'has' if len(gone) == 1 else 'have'} no record in {pair.second.name!r}: {listed(gone)}.",
-                location=Location(feature=label.feature),
-                count=len(gone),
-                evidence={"classes": gone[:50]},
-            )
+            yield _about_classes(vanished_class, gone, label.feature, pair.first.name, pair.second.name)
 
 
 @rule("C006", "new-class", Severity.WARNING)
@@ -182,13 +168,7 @@ def new_class(pair: Comparison) -> Iterator[Finding]:
     for label in pair.labels:
         added = [name for name, count in label.second.items() if count and not label.first.get(name)]
         if added and any(label.first.values()):
-            yield new_class.finding(
-                f"{count_text(len(added), 'class', 'classes')} of {label.feature!r} in {pair.second.name!r} "
-                f"{'has' if len(added) == 1 else 'have'} no record in {pair.first.name!r}: {listed(added)}.",
-                location=Location(feature=label.feature),
-                count=len(added),
-                evidence={"classes": added[:50]},
-            )
+            yield _about_classes(new_class, added, label.feature, pair.second.name, pair.first.name)
 
 
 @rule("C007", "changed-class-shares", Severity.WARNING)
@@ -254,7 +234,7 @@ def changed_distribution(pair: Comparison) -> Iterator[Finding]:
 
 @rule("C009", "changed-class-numbers", Severity.ERROR)
 def changed_class_numbers(pair: Comparison) -> Iterator[Finding]:
-    """The same number stands for another class in the second dataset.
+    """The same class number means another class in the second dataset.
 
     Compared are the class names of declared labels. Names that are added at the end change no number.
 
@@ -309,6 +289,22 @@ def records_in_both(pair: Comparison) -> Iterator[Finding]:
             evidence={"both": shared.both, "only_first": shared.only_first, "only_second": shared.only_second},
             severity=Severity.WARNING if pair.splits_of_one else Severity.INFO,
         )
+
+
+def _about_features(one: Rule[Comparison], names: list[str], message: str) -> Finding:
+    location = Location(feature=names[0] if len(names) == 1 else None)
+    return one.finding(message, location=location, count=len(names), evidence={"features": names[:50]})
+
+
+def _about_classes(one: Rule[Comparison], classes: list[str], feature: str, existing: str, missing: str) -> Finding:
+    """Report classes of one dataset that have no record in the other."""
+    return one.finding(
+        f"{count_text(len(classes), 'class', 'classes')} of {feature!r} in {existing!r} "
+        f"{'has' if len(classes) == 1 else 'have'} no record in {missing!r}: {listed(classes)}.",
+        location=Location(feature=feature),
+        count=len(classes),
+        evidence={"classes": classes[:50]},
+    )
 
 
 def _declared(side: Side, name: str) -> str | None:

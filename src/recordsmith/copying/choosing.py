@@ -22,7 +22,7 @@ from recordsmith.run.splits.external_sort import sorted_blocks
 from recordsmith.run.splits.group_splitting import assign_groups
 from recordsmith.run.splits.groups import unit_blocks
 from recordsmith.run.splits.splitting import NO_SPLIT, SplitPlan, UnitBlock, assign_splits, parse_splits
-from recordsmith.run.staging.pieces import KEY
+from recordsmith.run.staging.keys import KEY
 from recordsmith.run.staging.record_files import OpenRecordFiles, RecordFiles
 from recordsmith.run.staging.staging import Staging
 

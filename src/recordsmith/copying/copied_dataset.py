@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, field
 
-from recordsmith.dataset.manifest import MANIFEST_NAME, load_manifest
+from recordsmith.dataset.descriptions.manifest import MANIFEST_NAME, load_manifest
 from recordsmith.run.engines.part import DonePart
 from recordsmith.run.publishing.written_dataset import MadeSplit, WrittenDataset, common_outcome
 from recordsmith.run.run import Finished
@@ -56,7 +56,7 @@ class CopiedDataset(WrittenDataset):
 
     @property
     def left_behind(self) -> int:
-        """How many records were read and not written, for whatever reason."""
+        """The number of records that were read but not written, for any reason."""
         return self.rejects + self.unmatched + self.duplicates + self.not_sampled + self.unassigned
 
     @classmethod

@@ -13,8 +13,8 @@ from recordsmith.copying.copy_options import CopyOptions
 from recordsmith.copying.copy_plan import Changes, CopyPlan, plan_copy
 from recordsmith.copying.copy_policy import CopyPolicy, refuse_input
 from recordsmith.copying.record_numbers import Numbers, choose_records
+from recordsmith.dataset.descriptions.metadata import Metadata
 from recordsmith.dataset.inference import infer_from_files, schema_from_census, take_census
-from recordsmith.dataset.metadata import Metadata
 from recordsmith.errors import RecordsmithError, SchemaError, advise, list_names
 from recordsmith.records.compression import writing_compression
 from recordsmith.run.carrying_out import carry_out
@@ -131,10 +131,10 @@ def copy(  # noqa: PLR0913 - each is a setting of its own, and all but two have 
             the run can be resumed anywhere. With "ray" or `part`, None is a folder at the output.
         allow_race: for a URL, also write to a store that has no conditional writes, in which two runs could overwrite
             each other's output.
-        metadata: what is said about the copy: "description", "license", "citation", "homepage", "version" and
+        metadata: the metadata of the copy: "description", "license", "citation", "homepage", "version" and
             "supervised_keys". What is not given here is taken from the input.
-        progress: True shows a bar on a terminal and in a notebook, and elsewhere writes a line now and then; "auto"
-            shows the bar alone; False shows nothing.
+        progress: True shows a bar on a terminal and in a notebook, and elsewhere writes a line every few seconds;
+            "auto" shows only the bar; False shows nothing.
         on_progress: a function that is called with a `Progress` from time to time, instead of showing a bar.
 
     >>> import recordsmith as rs, tempfile
@@ -166,14 +166,17 @@ def copy(  # noqa: PLR0913 - each is a setting of its own, and all but two have 
         check_name(name)
     divided = None if split is None else parse_splits(split)
     if divided is None and (stratify or group is not None):
-        raise RecordsmithError("stratify and group need split.", advice="Add for example split='train=0.8,test=0.2'.")
+        raise RecordsmithError(
+            advise("{stratify} and {group} need {split}.", stratify=..., group=..., split=...),
+            advice=advise("Add for example {split}.", split="train=0.8,test=0.2"),
+        )
     inputs = find_inputs(paths, split=from_split, keep_splits=divided is None and not single and not merge_splits)
     if not merge_splits and divided is not None and len(inputs.found_splits) > 1:
         raise RecordsmithError(
-            "The input has splits already, and split asks to divide the records again.",
+            advise("{split} divides the records, but the input already has splits.", split=...),
             found=f"the splits {list_names(inputs.found_splits)}",
             advice=advise(
-                "Leave {split} out to keep them, or take the records of all splits together with {merge_splits}.",
+                "Leave {split} out to keep them, or combine the splits with {merge_splits}.",
                 split=...,
                 merge_splits=True,
             ),
@@ -333,10 +336,10 @@ def _check(
     shards: int | None,
 ) -> None:
     if sample is not None and take is not None:
-        raise RecordsmithError("sample and take are two ways to copy less: choose one of them.")
+        raise RecordsmithError(advise("{sample} and {take} cannot be used together.", sample=..., take=...))
     if sample is not None and (isinstance(sample, bool) or not _is_amount(sample)):
         raise RecordsmithError(
-            "sample must be a share between 0 and 1, or a number of records.",
+            advise("{sample} must be a share between 0 and 1, or a number of records.", sample=...),
             found=repr(sample),
             expected="a share such as 0.1, or a number such as 500",
         )
@@ -362,7 +365,7 @@ def _check_single(out: str, *, split: object, shards: int | None, infer_schema: 
     ):
         if given:
             raise RecordsmithError(
-                f"{option} cannot be used when the output is a single file.",
+                advise(f"{{{option}}} cannot be used when the output is a single file.", **{option: ...}),
                 path=out,
-                advice="Give a folder: a name that does not end like a TFRecord file's.",
+                advice="Choose a folder as the output: a name without the suffix .tfrecord.",
             )

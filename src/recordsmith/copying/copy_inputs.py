@@ -1,4 +1,4 @@
-"""What is copied: the files in order, the split of each, and the schema stored beside them."""
+"""What is copied: the files in order, the split of each, and the schema stored next to them."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 from recordsmith import _core
 from recordsmith.dataset import DatasetLayout, find_layout
-from recordsmith.dataset.carried_file import carried_mode, is_carried, opened_to_carry
-from recordsmith.dataset.manifest import MANIFEST_NAME, Manifest
-from recordsmith.dataset.metadata import Metadata
+from recordsmith.dataset.descriptions.carried_file import carried_mode, is_carried, opened_to_carry
+from recordsmith.dataset.descriptions.manifest import MANIFEST_NAME, Manifest
+from recordsmith.dataset.descriptions.metadata import Metadata
 from recordsmith.errors import RecordsmithError, SchemaError, advise, list_names
 from recordsmith.run.policy import TextFile
 from recordsmith.run.splits.splitting import check_number_of_splits
@@ -35,7 +35,7 @@ class CopyInputs:
     Attributes:
         files: the TFRecord files, in order.
         split_of: the split of each file, in the same order; empty if they have none.
-        schema: the schema stored beside them.
+        schema: the schema stored next to them.
         all_declared: every file has it; otherwise some have none of their own.
         texts: other files of the dataset, such as a vocabulary.
         provenance: features that say where a record comes from, and not what it is.
@@ -100,7 +100,7 @@ def find_inputs(paths: PathLike | Iterable[PathLike], *, split: str | None, keep
         if len(given) == 1 and manifest is not None:
             texts, left_out = _texts_beside(layout, manifest)
     if not files:
-        raise RecordsmithError("The dataset has no file.", path=os.fsdecode(given[0]))
+        raise RecordsmithError("The dataset has no files.", path=os.fsdecode(given[0]))
     _refuse_twice(files)
     declared = [(path, schema) for path, schema in schemas if schema is not None]
     for path, other in declared[1:]:
@@ -140,7 +140,7 @@ def _checked_splits(files: list[str], splits: list[str | None], *, keep: bool) -
             "Some files belong to a split, and others do not.",
             found=f"no split for {list_names(lacking, 4)}; {list_names(dict.fromkeys(found))} for others",
             advice=advise(
-                "Take all of them together with {merge_splits}; {split} divides them again.",
+                "Combine them with {merge_splits}; {split} divides them again.",
                 merge_splits=True,
                 split="train=0.8,test=0.2",
             ),
@@ -149,7 +149,7 @@ def _checked_splits(files: list[str], splits: list[str | None], *, keep: bool) -
 
 
 def _texts_beside(layout: DatasetLayout, manifest: Manifest) -> tuple[dict[str, TextFile], tuple[str, ...]]:
-    """Return the texts that a manifest lists beside its shards, and what is left out of them and why.
+    """Return the texts that a manifest lists next to its shards, and what is left out of them and why.
 
     Those that every copy writes for itself are not among them.
     """

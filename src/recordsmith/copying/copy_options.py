@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from recordsmith.dataset.metadata import Metadata
+from recordsmith.dataset.descriptions.metadata import Metadata
 from recordsmith.run.policy import OnError, Output
 from recordsmith.run.splits.splitting import SplitPlan
 

@@ -249,7 +249,7 @@ def _images(
         wanted = written.get(renamed.get(name, name)) if renamed.get(name, name) in written else None
         if isinstance(wanted, Image) and isinstance(feature, Tensor) and wanted.encoding in _LOSSY and not changes.cast:
             raise SchemaError(
-                f"Pixels lose information by becoming {wanted.encoding}.",
+                f"Encoding the pixels as {wanted.encoding} loses information.",
                 feature=name,
                 found=feature,
                 advice=advise("Allow it with {cast}, or choose encoding='png' in the schema.", cast=True),

@@ -162,7 +162,7 @@ def refuse_input(inputs: CopyInputs, out: str, *, is_file: bool) -> None:
         real = file if is_ranged(file) else os.path.realpath(file)
         if real == real_out or (not is_file and os.path.dirname(real) == real_out):
             raise RecordsmithError(
-                "The output is the same place as the input.",
+                "The output is the same file or folder as the input.",
                 path=out,
-                advice="Copy to another place: the input stays as it is.",
+                advice="Choose another output. The input is never changed.",
             )

@@ -175,7 +175,7 @@ def _one_image(data: bytes, preparation: Preparation, *, cast: bool) -> bytes:
         same_channels = preparation.channels in (None, header.channels)
         if not (same_size and same_channels and preparation.encoding in _LOSSLESS):
             raise EncodeError(
-                f"The {header.title} would lose information by being encoded again, which is not allowed without cast."
+                f"The {header.title} would lose information if it were encoded again, which needs cast=True."
             )
     return preparation.prepare(data)
 

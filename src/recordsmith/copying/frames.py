@@ -155,7 +155,7 @@ def rejected_error(reject: Reject) -> RecordsmithError:
         feature=reject.feature,
         found=reject.value,
         advice=advise(
-            "Leave such records out, with a count of them, with {on_error}; damaged files can be repaired with "
+            "Leave out damaged records with {on_error}, which counts them, or repair the file with "
             "`recordsmith repair`.",
             on_error="skip",
         ),

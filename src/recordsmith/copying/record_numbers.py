@@ -80,7 +80,7 @@ def choose_records(given: Numbers, files: Sequence[str]) -> ChosenRecords:
     path = os.fsdecode(given) if isinstance(given, (str, os.PathLike)) else None
     numbers = np.unique(_given(given) if path is None else _read(path))
     if not len(numbers):
-        raise RecordsmithError("There is no record number to copy.", path=path)
+        raise RecordsmithError("The list of record numbers is empty.", path=path)
     indexes = StoredDataset(DatasetLayout(tuple(files))).places().indexes
     starts = np.cumsum([0, *(index.records for index in indexes)])
     if numbers[0] < 0 or numbers[-1] >= starts[-1]:
@@ -89,7 +89,7 @@ def choose_records(given: Numbers, files: Sequence[str]) -> ChosenRecords:
             f"There is no record {wrong:,}.",
             path=path,
             expected=f"numbers from 0 to {starts[-1] - 1:,}",
-            advice="Give the same paths and split as where the numbers come from.",
+            advice="Give the paths and the split that the numbers were made for.",
         )
     return ChosenRecords(numbers, dict(zip(files, starts.tolist(), strict=False)))
 

@@ -49,7 +49,7 @@ def index_files(paths: Sequence[str | os.PathLike[str]], split: str | None = Non
 
 
 def is_uploadable(file: str) -> bool:
-    """Say whether the index of a file can be stored beside it in an object store; web servers are only read.
+    """Say whether the index of a file can be stored next to it in an object store; web servers are only read.
 
     >>> is_uploadable("s3://bucket/a.tfrecord"), is_uploadable("https://host/a.tfrecord"), is_uploadable("a.tfrecord")
     (True, False, False)
@@ -58,7 +58,7 @@ def is_uploadable(file: str) -> bool:
 
 
 def keep_index_of(file: str, *, rebuild: bool = False, upload: bool = False) -> IndexedFile:
-    """Put the index of a file into the cache, unless it is there and fits; with `upload` beside a remote one too."""
+    """Put the index of a file into the cache, unless it is there and fits; with `upload` next to a remote one too."""
     cached = None if rebuild else cached_index(file)
     found, place = cached or keep_index(file)
     if upload and is_uploadable(file):
@@ -81,7 +81,7 @@ def export_indexes(
 
     Args:
         files: TFRecord files that are not compressed.
-        target: a folder for the indexes, or a file if there is one index; None: beside the data, by their usual names.
+        target: a folder for the indexes, or a file if there is one index; None: next to the data, by their usual names.
         format: "dali" or "vahidk".
     """
     targets = _targets(files, target, format)
@@ -123,7 +123,7 @@ def _distinct(places: list[str]) -> list[str]:
             raise RecordsmithError(
                 "Two files would have the same index file.",
                 path=place,
-                advice="Index one folder at a time, or omit -o to write each index beside its file.",
+                advice="Index one folder at a time, or omit -o to write each index next to its file.",
             )
     return places
 

@@ -74,7 +74,7 @@ class Census:
 
     @property
     def payload(self) -> str:
-        """What the records are. One SequenceExample makes all Examples beside it SequenceExamples without steps."""
+        """What the records are. One SequenceExample makes all Examples next to it SequenceExamples without steps."""
         kinds = {kind for kind in self.payloads if kind != "empty"}
         if not kinds:
             return "example" if self.payloads else "empty"

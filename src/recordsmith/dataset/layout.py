@@ -6,8 +6,8 @@ import os
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from recordsmith.dataset.manifest import MANIFEST_NAME, Manifest, load_manifest
-from recordsmith.dataset.tfds_folder import DATASET_INFO_NAME, read_tfds_folder
+from recordsmith.dataset.descriptions.manifest import MANIFEST_NAME, Manifest, load_manifest
+from recordsmith.dataset.descriptions.tfds_folder import DATASET_INFO_NAME, read_tfds_folder
 from recordsmith.errors import RecordsmithError, did_you_mean, list_names
 from recordsmith.records.described_splits import files_by_split
 from recordsmith.records.file_signatures import describe_content
@@ -39,7 +39,7 @@ class DatasetLayout:
     Attributes:
         files: the TFRecord files.
         splits: the files by split, as far as known from names or a description.
-        schema: the declared schema, if there is one beside the files.
+        schema: the declared schema, if there is one next to the files.
         described_by: the file that says so: a manifest or a TFDS description.
     """
 
@@ -63,7 +63,7 @@ class DatasetLayout:
         return DatasetLayout(files, {split: files}, self.schema, self.described_by)
 
     def manifest(self) -> Manifest | None:
-        """Return the manifest beside the files, if there is one."""
+        """Return the manifest next to the files, if there is one."""
         if self.described_by is None or os.path.basename(self.described_by) != MANIFEST_NAME:
             return None
         return load_manifest(self.described_by)
@@ -75,7 +75,7 @@ class DatasetLayout:
 
 
 def find_layout(paths: PathLike | Iterable[PathLike]) -> DatasetLayout:
-    """Find the files of a path, folder, glob or list, and the schema beside them.
+    """Find the files of a path, folder, glob or list, and the schema next to them.
 
     >>> import recordsmith as rs, tempfile
     >>> folder = tempfile.mkdtemp()

@@ -9,7 +9,7 @@ import numpy as np
 
 from recordsmith.columns import ByteColumn
 from recordsmith.columns.offset_column import offsets_of
-from recordsmith.errors import PipelineError
+from recordsmith.errors import PipelineError, SchemaError
 from recordsmith.formats.protobuf.messages import ProtobufMessages
 from recordsmith.schema import Bytes, Schema
 
@@ -46,6 +46,12 @@ def payload_decoder(
     schema: Schema | None, *, raw: bool, descriptor: str | os.PathLike[str] | None, message: str | None
 ) -> PayloadDecoder | None:
     """Return the decoder that was asked for; None for Examples."""
+    if not isinstance(schema, Schema | None):
+        raise SchemaError(
+            "schema must be an rs.Schema.",
+            found=repr(schema),
+            advice="Write rs.Schema({...}), or read a saved one with rs.Schema.load(path).",
+        )
     if (descriptor is None) != (message is None):
         raise PipelineError(
             "descriptor and message must be given together.",
@@ -56,7 +62,7 @@ def payload_decoder(
         name for name, given in (("schema", schema is not None), ("raw", raw), ("descriptor", descriptor)) if given
     ]
     if len(asked) > 1:
-        raise PipelineError("Records can be read in only one way.", found=" and ".join(asked))
+        raise PipelineError("schema, raw and descriptor cannot be used together.", found=" and ".join(asked))
     if descriptor is not None and message is not None:
         return ProtobufMessages(descriptor, message)
     return RawPayloads() if raw else None

@@ -69,7 +69,7 @@ class StoredDataset:
         decoder: PayloadDecoder | None = None,
     ) -> None:
         self._layout = layout
-        self._decoder = decoder  # of records that are no Examples
+        self._decoder = decoder  # of records that are not Examples
         self._given_schema = decoder.schema if decoder is not None else schema if schema is not None else layout.schema
         self._compression = reading_compression(compression)
         self._verify = verify
@@ -287,7 +287,7 @@ class StoredDataset:
             limit_cache(self.files, self._cache)
 
     def _like(self, **changes: Any) -> Self:
-        """Return the same dataset with some attributes changed; what was learnt about the files is shared."""
+        """Return the same dataset with some attributes changed; what was learned about the files is shared."""
         other = object.__new__(type(self))
         vars(other).update({**vars(self), **changes})
         return other

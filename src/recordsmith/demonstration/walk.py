@@ -56,7 +56,7 @@ class _Walk:
         planted = draw_images(self._path("photos"))
         self._say(
             "text",
-            f"{planted.images} images of shapes were drawn into class folders. Four faults are planted among them: "
+            f"{planted.images} images of shapes were written to class folders, with four deliberate faults: "
             "an image that is cut in half, one that exists twice, a folder whose name is spelt in two ways, and "
             "a class that is rare.",
         )

@@ -42,7 +42,7 @@ def card(
     """
     if to not in _KINDS:
         raise RecordsmithError(
-            f"There is no card of kind {to!r}.{did_you_mean(str(to), _KINDS)}", expected=list_names(_KINDS)
+            f"Unknown kind of card {to!r}.{did_you_mean(str(to), _KINDS)}", expected=list_names(_KINDS)
         )
     if to == "croissant":
         return json_text(croissant_document(find_layout(paths))) + "\n"

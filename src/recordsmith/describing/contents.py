@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from recordsmith.dataset.manifest import Manifest
+from recordsmith.dataset.descriptions.manifest import Manifest
 from recordsmith.facts.dataset_facts import DatasetFacts, LabelFacts
 from recordsmith.facts.feature_order import features_in_order
 from recordsmith.facts.value_facts import FeatureFacts

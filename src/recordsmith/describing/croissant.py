@@ -15,8 +15,8 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from recordsmith.dataset.descriptions.metadata import Metadata
 from recordsmith.dataset.layout import DatasetLayout
-from recordsmith.dataset.metadata import Metadata
 from recordsmith.records.described_splits import DescribedShard
 from recordsmith.schema import Feature, Schema
 from recordsmith.storage.ranged.opening import file_size, is_ranged, pieces_of

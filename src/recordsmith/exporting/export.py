@@ -3,25 +3,18 @@
 from __future__ import annotations
 
 import os
-import secrets
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from itertools import islice
-from typing import Any, Literal
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Literal
 
-from recordsmith.copying.absent_values import without_defaults
-from recordsmith.copying.copy_inputs import CopyInputs, find_inputs
-from recordsmith.copying.copy_plan import Changes, CopyPlan, plan_copy
-from recordsmith.copying.frames import Frames, frames_of, rejected_error
+from recordsmith.copying.copy_inputs import find_inputs
+from recordsmith.copying.copy_plan import Changes, plan_copy
 from recordsmith.dataset.inference import infer_from_files
-from recordsmith.display.tables import note, table
 from recordsmith.errors import RecordsmithError, advise, did_you_mean, list_names
 from recordsmith.exporting.export_files import WRITERS, ExportFiles
+from recordsmith.exporting.exported_dataset import ExportedDataset
+from recordsmith.exporting.exporter import Exporter, ExportSplit, by_machines
 from recordsmith.exporting.lerobot_export import export_episodes
-from recordsmith.formats.exported.form import ExportedForm
-from recordsmith.formats.source import Chunk, Reject
-from recordsmith.making.sources.tfrecord_files import TFRecordsSource
-from recordsmith.run.engines.engine import Engine
 from recordsmith.run.engines.execution import EngineName, Execution
 from recordsmith.run.option_checks import checked_workers
 from recordsmith.run.progress import OnProgress, Progress
@@ -30,63 +23,11 @@ from recordsmith.schema import Schema
 from recordsmith.storage.byte_sizes import parse_size
 from recordsmith.storage.publication import complete
 from recordsmith.storage.ranged.opening import is_ranged
-from recordsmith.wording.markup import element
-from recordsmith.wording.numbers import bytes_text, count_text
-from recordsmith.wording.visible_text import clipped
 from recordsmith.workers.progress_display import ShowProgress, making_progress
-from recordsmith.workers.threads import in_order, thread_pool
 
-__all__ = ["ExportedDataset", "export"]
+__all__ = ["export"]
 
 PathLike = str | os.PathLike[str]
-
-_MOST_REASONS = 5
-
-
-@dataclass(frozen=True)
-class ExportedDataset:
-    """The result of `rs.export`.
-
-    Attributes:
-        kind: "parquet", "csv", "jsonl" or "webdataset".
-        files: the number of rows of each file.
-        bytes: the size of all files.
-        source_rows: the number of records in the input, damaged ones included.
-        rejects: damaged records, and those that do not fit the schema.
-        reasons: why the first of them were rejected.
-        unmatched: records that do not meet the condition.
-        left_out: features that are not exported.
-
-    >>> ExportedDataset("csv", {"data.csv": 10}, 1234, source_rows=10).rows
-    10
-    """
-
-    kind: str
-    files: dict[str, int]
-    bytes: int
-    source_rows: int = 0
-    rejects: int = 0
-    reasons: tuple[str, ...] = ()
-    unmatched: int = 0
-    left_out: tuple[str, ...] = field(default=())
-
-    @property
-    def ok(self) -> bool:
-        """Whether every record that was asked for was exported."""
-        return self.rejects == 0
-
-    @property
-    def rows(self) -> int:
-        """How many records were exported."""
-        return sum(self.files.values())
-
-    def _repr_html_(self) -> str:
-        return element(
-            "div",
-            table(["file", "records"], [[path, f"{rows:,}"] for path, rows in islice(self.files.items(), 100)]),
-            note(f"{bytes_text(self.bytes)}, {count_text(self.rejects, 'record')} rejected"),
-            [note(clipped(reason, 600)) for reason in self.reasons],
-        )
 
 
 def export(  # noqa: PLR0913 - each is a setting of its own, and all but two have a default
@@ -115,7 +56,7 @@ def export(  # noqa: PLR0913 - each is a setting of its own, and all but two hav
     """Write TFRecords as Parquet, CSV, JSON lines, WebDataset or LeRobot.
 
     The schema is exported too, so that `rs.make` restores every record: in the metadata of a Parquet file, as
-    NAME.schema.json beside a CSV or JSON lines file, or as the first member of a tar file.
+    NAME.schema.json next to a CSV or JSON lines file, or as the first member of a tar file.
 
     Args:
         paths: files, folders or globs; several are joined in this order.
@@ -126,7 +67,7 @@ def export(  # noqa: PLR0913 - each is a setting of its own, and all but two hav
         where: export only records that meet a condition, such as "label == 'cat' and len(tokens) > 10".
         features: export only these features, in this order.
         drop: features to leave out.
-        schema: what is in a record; None: the schema beside the files, or one inferred from all records.
+        schema: what is in a record; None: the schema next to the files, or one inferred from all records.
         merge_splits: write the records of all splits into one file.
         shard_size: start a new file at this size: data-00000.tar, data-00001.tar; None writes one file.
         extension_types: in Parquet, write tensors of one shape as Arrow's `fixed_shape_tensor` instead of nested lists;
@@ -141,10 +82,10 @@ def export(  # noqa: PLR0913 - each is a setting of its own, and all but two hav
             each other's output.
         engine: who writes the files: "local", this machine, or "ray", a Ray cluster whose machines see the input and
             the output folder. A task writes the records of one split. The files are the same.
-        address: that of the Ray cluster, or "auto"; None: the one that this process is connected to, or that
-            RAY_ADDRESS names, or Ray is started on this machine.
-        progress: True shows a bar on a terminal and in a notebook, and elsewhere writes a line now and then; "auto"
-            shows the bar alone; False shows nothing.
+        address: the address of the Ray cluster, or "auto"; None uses the cluster that this program is connected
+            to, or RAY_ADDRESS, or starts Ray on this machine.
+        progress: True shows a bar on a terminal and in a notebook, and elsewhere writes a line every few seconds;
+            "auto" shows only the bar; False shows nothing.
         on_progress: a function that is called with a `Progress` from time to time, instead of showing a bar.
 
     >>> import recordsmith as rs, tempfile, pathlib
@@ -170,7 +111,7 @@ def export(  # noqa: PLR0913 - each is a setting of its own, and all but two hav
         refused = [name for name, value in other.items() if value]
         if refused or is_ranged(os.fsdecode(place)):
             raise RecordsmithError(
-                "LeRobot folders are written whole, to a local folder.",
+                "A LeRobot dataset can only be written whole, and to a local folder.",
                 found=list_names(refused) if refused else os.fsdecode(place),
                 advice="Make the dataset with rs.copy first, and upload the folder afterwards.",
             )
@@ -183,12 +124,12 @@ def export(  # noqa: PLR0913 - each is a setting of its own, and all but two hav
     inputs = find_inputs(paths, split=split, keep_splits=is_folder and not merge_splits)
     if not is_folder and not merge_splits and len(inputs.found_splits) > 1:
         raise RecordsmithError(
-            "The dataset has several splits, and one file cannot keep them apart.",
+            "The dataset has several splits, but a single file cannot say which record is in which split.",
             path=out,
             found=list_names(inputs.found_splits),
             advice=advise(
-                "Name one with {split}; or give a folder and a kind: it gets a file for each; or write all of them "
-                "into one file with {merge_splits}.",
+                "Choose one with {split}, or give a folder and a format to write a file for each split, or write "
+                "all of them to one file with {merge_splits}.",
                 split="train",
                 merge_splits=True,
             ),
@@ -218,11 +159,11 @@ def export(  # noqa: PLR0913 - each is a setting of its own, and all but two hav
         if is_folder:
             suffix = WRITERS[kind].suffixes[0]
             names = {os.path.join(out, f"{name or 'all'}{suffix}"): name for name in inputs.splits or (None,)}
-        exporter = _Exporter(inputs, plan, written, strict=on_error == "stop")
+        exporter = Exporter(inputs, plan, written, strict=on_error == "stop")
         with execution.open() as machines:
             if machines.is_remote:
-                work = _ExportSplit(exporter, form, shard_bytes)
-                exported = _by_machines(machines, work, files, names, on_progress or bar)
+                work = ExportSplit(exporter, form, shard_bytes)
+                exported = by_machines(machines, work, files, names, on_progress or bar)
             else:
                 exported = exporter.run(files, names, workers=checked_workers(workers), report=on_progress or bar)
         destination.publish(on_progress or bar)
@@ -257,155 +198,6 @@ def _to_lerobot(
             report=lambda done, total: report(Progress("writing", done, total, "rows", done, 0, 0)),
         )
     return ExportedDataset("lerobot", {out: episodes}, size, source_rows=episodes, left_out=left_out)
-
-
-def _by_machines(
-    machines: Engine,
-    work: _ExportSplit,
-    files: ExportFiles,
-    names: Mapping[str, str | None],
-    report: OnProgress,
-) -> ExportedDataset:
-    """Have the records of each split written by another machine, and give the files their names here."""
-    done = 0
-    parts = []
-    with files:
-        for name in names:
-            files.next_path(name)
-        work = replace(work, folder=files.attempts)
-        machines.begin(files.attempts, work.exporter.folders)
-        for name, part in zip(names, machines.in_order(work, names.items()), strict=True):
-            files.adopt(name, part.files)
-            parts.append(part)
-            done += part.rows
-            report(Progress("writing", done, None, "rows", done, 0, 0))
-    return ExportedDataset(
-        files.kind,
-        dict(files.rows),
-        sum(os.path.getsize(path) for path in files.rows),
-        source_rows=sum(part.source_rows for part in parts),
-        rejects=sum(part.rejects for part in parts),
-        reasons=tuple(reason for part in parts for reason in part.reasons)[:_MOST_REASONS],
-        unmatched=sum(part.unmatched for part in parts),
-        left_out=work.exporter.left_out,
-    )
-
-
-@dataclass(frozen=True)
-class _ExportSplit:
-    """Writes the records of one split into a folder that no other attempt has.
-
-    Attributes:
-        exporter: how records are read.
-        form: the format and the schema.
-        shard_bytes: how large a file may become before the next is begun.
-        folder: where attempts are.
-    """
-
-    exporter: _Exporter
-    form: ExportedForm
-    shard_bytes: int | None
-    folder: str = ""
-
-    def __call__(self, named: tuple[str, str | None]) -> ExportedDataset:
-        """Write the files of one name, with the records of a split, or with all."""
-        name, split = named
-        own = os.path.join(self.folder, secrets.token_hex(8))
-        files = ExportFiles(self.form, own, shard_bytes=self.shard_bytes, is_folder=True, overwrite=False)
-        names = {os.path.join(own, os.path.basename(name)): split}
-        return self.exporter.of_split(split).run(files, names, workers=1, report=lambda _progress: None)
-
-
-class _Exporter:
-    """Reads records, and writes them to files.
-
-    Args:
-        inputs: the records.
-        plan: which of them, and which features.
-        schema: what is written.
-        strict: a record that does not fit is an error.
-    """
-
-    def __init__(self, inputs: CopyInputs, plan: CopyPlan, schema: Schema, *, strict: bool) -> None:
-        self.schema = schema
-        self._inputs = inputs
-        self._plan = plan
-        self._strict = strict
-        self._source = TFRecordsSource(inputs.layout, None, Schema({}), None)
-        self._rejects: list[Reject] = []
-        self._unmatched = self._source_rows = 0
-
-    @property
-    def left_out(self) -> tuple[str, ...]:
-        """The features that are not exported."""
-        return self._plan.left_out
-
-    @property
-    def folders(self) -> list[str]:
-        """Where the local files are."""
-        return sorted({os.path.dirname(file) for file in self._inputs.files if not is_ranged(file)})
-
-    def of_split(self, split: str | None) -> _Exporter:
-        """Return the same for the files of one split; None keeps all."""
-        splits = self._inputs.split_of
-        if split is None or not splits:
-            return self
-        own = tuple(file for file, name in zip(self._inputs.files, splits, strict=True) if name == split)
-        inputs = replace(self._inputs, files=own, split_of=(split,) * len(own))
-        return _Exporter(inputs, self._plan, self.schema, strict=self._strict)
-
-    def run(
-        self, out: ExportFiles, names: Mapping[str, str | None], *, workers: int, report: OnProgress
-    ) -> ExportedDataset:
-        """Write the files, which are given with their splits."""
-        reading = without_defaults(self.schema)
-        by_split = {split: name for name, split in names.items()}
-        split_of = dict(zip(self._inputs.files, self._inputs.split_of, strict=True)) if self._inputs.split_of else {}
-        only = next(iter(names)) if len(names) == 1 else ""
-        done = 0
-        with out as files, thread_pool(workers) as pool:
-            for name, split in names.items():
-                files.begin(name, split)
-
-            def read(chunk: Chunk) -> tuple[Frames, dict[str, Any], int, int, int]:
-                return *self._read(chunk, reading), chunk.source_bytes
-
-            for frames, columns, whole, unmatched, size in in_order(
-                pool, read, self._source.chunks(), ahead=workers + 1
-            ):
-                self._source_rows += whole
-                self._unmatched += unmatched
-                self._refuse(frames)
-                if frames.rows:
-                    with frames.placed():
-                        files.write(only or by_split[split_of[frames.path]], columns, frames.rows)
-                done += size
-                total, rows = self._source.size_bytes, sum(files.rows.values())
-                unit: Literal["bytes", "rows"] = "rows" if total is None else "bytes"
-                report(Progress("writing", rows if total is None else done, total, unit, rows, 0, 0))
-        return ExportedDataset(
-            files.kind,
-            dict(files.rows),
-            sum(os.path.getsize(path) for path in files.rows),
-            source_rows=self._source_rows,
-            rejects=len(self._rejects),
-            reasons=tuple(f"{reject.source}: {reject.reason}" for reject in self._rejects[:_MOST_REASONS]),
-            unmatched=self._unmatched,
-            left_out=self._plan.left_out,
-        )
-
-    def _read(self, chunk: Chunk, reading: Schema) -> tuple[Frames, dict[str, Any], int, int]:
-        """Return the records of a chunk that meet the condition, how many there were, and how many do not meet it."""
-        frames = frames_of(chunk)
-        whole = frames.rows + len(frames.rejects)
-        frames, unmatched = frames.meeting(self._plan.where, self._plan.where_schema)
-        frames, columns = frames.fitting(reading)
-        return frames, columns, whole, unmatched
-
-    def _refuse(self, frames: Frames) -> None:
-        if self._strict and frames.rejects:
-            raise rejected_error(frames.rejects[0])
-        self._rejects.extend(frames.rejects)
 
 
 def _kind(out: str, asked: str | None) -> tuple[str, bool]:

@@ -22,7 +22,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from recordsmith.dataset.manifest import Manifest
+from recordsmith.dataset.descriptions.manifest import Manifest
 from recordsmith.facts.value_facts import FeatureFacts, Place
 from recordsmith.records.described_splits import DescribedShard
 from recordsmith.schema import Schema
@@ -85,7 +85,7 @@ class ShardFacts:
         damages: the first damages, at most 100.
         damage_count: how many there are.
         stale_index: its cached index does not fit the file.
-        promised: what a description beside it says of it; None without one.
+        promised: what a description next to it says of it; None without one.
         sha256: the file's digest; None where nothing was promised to compare it with.
     """
 
@@ -244,7 +244,7 @@ class Mismatch:
         feature: the feature.
         count: how many records.
         places: the first of them.
-        found, expected: in words.
+        found, expected: as text.
         nearest: for "unexpected" and "missing": the name that is probably meant.
     """
 

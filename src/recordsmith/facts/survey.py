@@ -65,7 +65,7 @@ def survey(  # noqa: PLR0913 - each is a choice of its own, and all but the path
     Args:
         paths: a file, folder, glob, or list of them.
         split: only the files of this split.
-        schema: what the records should hold; None: the schema beside the files, if there is one.
+        schema: what the records should hold; None: the schema next to the files, if there is one.
         decode: which images to decode in full: "sample" (up to 200 of each feature, drawn evenly), "all" or "none".
             Without OpenCV, a sample is left out in silence.
         similar_images: also look for images that look alike, which decodes all of them.

@@ -7,9 +7,9 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from recordsmith.dataset.descriptions.manifest import MANIFEST_NAME, Manifest, load_manifest
+from recordsmith.dataset.descriptions.tfds_folder import DATASET_INFO_NAME, read_tfds_folder
 from recordsmith.dataset.layout import find_layout
-from recordsmith.dataset.manifest import MANIFEST_NAME, Manifest, load_manifest
-from recordsmith.dataset.tfds_folder import DATASET_INFO_NAME, read_tfds_folder
 from recordsmith.errors import RecordsmithError, did_you_mean, list_names
 from recordsmith.records.described_splits import DescribedShard, DescribedSplit
 from recordsmith.records.shards import ChangedFileWarning, IncompleteShardsWarning, resolve_files
@@ -29,7 +29,7 @@ class SurveyedFiles:
     Attributes:
         files: the files that there are, in order.
         splits: for each file its split, None if unknown.
-        schema: the declared schema, if there is one beside the files.
+        schema: the declared schema, if there is one next to the files.
         described_by: the file that declares it.
         manifest: what recordsmith.json says.
         promises: what a description says of a file, by path.

@@ -184,7 +184,7 @@ class ImageFacts:
 
     @property
     def format(self) -> str:
-        """The format, or all of them with the commonest first; "" where none is known."""
+        """The format, or all of them with the most common first; "" where none is known."""
         return " or ".join(sorted(self.formats, key=lambda name: -self.formats[name]))
 
 
@@ -207,9 +207,9 @@ class FeatureFacts:
         distinct: how many different values, a list counting value by value; exact or estimated. NaN is none.
         distinct_exact: it is exact.
         distinct_error: the relative error of the estimate (at 95 %); 0 where exact.
-        frequent: the most frequent values, commonest first; empty where none stands out or values are long. Where
+        frequent: the most frequent values, most common first; empty where none stands out or values are long. Where
             `distinct` is estimated, counts are a little too low, and only values of about 1 % or more are listed.
-        categories: every different value with its count, commonest first, of texts that repeat: at most 1,000 of
+        categories: every different value with its count, most common first, of texts that repeat: at most 1,000 of
             them, of at most 100 bytes; else empty.
         numbers, strings, images: what its values are like. Numbers that are stored as bytes have both of the first:
             `strings` has the sizes then, and `lengths` counts numbers.
@@ -243,7 +243,7 @@ class FeatureFacts:
 
     @property
     def kind(self) -> str | None:
-        """How it is stored, the commonest where there are several ways; None where no record sets one."""
+        """How it is stored, the most common where there are several ways; None where no record sets one."""
         return max(self.kinds, key=lambda kind: self.kinds[kind], default=None)
 
     @property

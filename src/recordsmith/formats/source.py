@@ -42,7 +42,7 @@ class Reject:
     """A row that does not get into the dataset, and why.
 
     Attributes:
-        source: where the row came from, in words.
+        source: where the row came from, as text.
         row: its number in the whole source, where that is known.
         feature: the feature that was at fault, if it was one.
         reason: what is wrong with it.

@@ -32,7 +32,8 @@ class Dataset(Verbs[Loader[Row], Loader[Row], Loader[Pair]], StoredDataset):
         files: the files, in reading order.
         splits: the splits that they belong to, as far as that is known.
         schema: what is in a record.
-        payload: what the records are; others than "example" and "sequence_example" need raw=True or descriptor=.
+        payload: the kind of the records; kinds other than "example" and "sequence_example" need raw=True or
+            descriptor=.
 
     >>> import recordsmith as rs, tempfile
     >>> path = tempfile.mkdtemp() + "/data.tfrecord"
@@ -60,7 +61,7 @@ class Dataset(Verbs[Loader[Row], Loader[Row], Loader[Pair]], StoredDataset):
 
     def __getattr__(self, name: str) -> Any:
         if name in _OF_LOADERS:
-            raise AttributeError(f"A dataset has no {name}: batches have. Write ds.batch(32).{name}(...).")
+            raise AttributeError(f"A dataset has no {name}: it needs batches. Write ds.batch(32).{name}(...).")
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}", name=name, obj=self)
 
     def __getitems__(self, numbers: Sequence[int]) -> list[Row]:
@@ -115,13 +116,13 @@ def open_dataset(  # noqa: PLR0913 - each is a setting of its own
     Args:
         path: what to open.
         split: only the files of this split.
-        schema: what is in a record; None: the schema beside the files, or one inferred from the first records.
+        schema: what is in a record; None: the schema next to the files, or one inferred from the first records.
         compression: "auto" detects it from the content of each file; or None, "gzip" or "zlib".
         verify: check the checksum of every record's data.
-        cache: how many bytes may be in the cache of remote files when more of this dataset is put into it, such as
+        cache: the maximum size of the cache of remote files, as far as blocks of this dataset are added, such as
             "200GB"; 0 keeps nothing. None: RECORDSMITH_CACHE_LIMIT, or 16 GiB.
-        raw: take each record as bytes, whatever it is: rows have one feature, `payload`, for a `.map()` of your own.
-        descriptor: the file of `protoc --descriptor_set_out` with the type of records that are no Examples. Needs the
+        raw: read each record as bytes, whatever it contains: rows have one feature, `payload`, for your own `.map()`.
+        descriptor: the file of `protoc --descriptor_set_out` with the type of records that are not Examples. Needs the
             extra "protobuf".
         message: the full name of that type, such as "waymo.open_dataset.Frame".
 

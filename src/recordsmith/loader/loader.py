@@ -57,7 +57,7 @@ class NotASequenceError(PipelineError, TypeError):
 
     def __init__(self, place: Any) -> None:
         super().__init__(
-            "A loader gives batches one after the other; it has none by number or name.",
+            "A loader cannot be indexed: it yields batches one after the other.",
             found=f"loader[{place!r}]",
             advice="The first batch is next(iter(loader)). A DataLoader of PyTorch takes loader.to_torch() with "
             "batch_size=None. Rows by number are in the dataset: rs.open(...)[0].",
@@ -109,7 +109,7 @@ class Loader(SelectVerb["Loader[Item_co]"], Verbs["Loader[Item_co]", "Loader[Any
     def rows_by_source(self) -> list[int]:
         """Return how many rows of each dataset the consumer has received in this epoch, in the order of `mix`.
 
-        It is computed from the place that was reached, for chains that do not leave out or pack rows.
+        It is computed from the position in the epoch, for chains that do not leave out or pack rows.
         """
         return rows_by_source(self.plan, self._session.place())
 
@@ -153,7 +153,7 @@ class Loader(SelectVerb["Loader[Item_co]"], Verbs["Loader[Item_co]", "Loader[Any
         return verify_pairs(self.plan, n)
 
     def to_tf(self, *, graph: bool = False) -> tf.data.Dataset[Any]:
-        """Return a tf.data.Dataset of the batches, for Keras and for loops of your own. Needs the extra "tensorflow".
+        """Return a tf.data.Dataset of the batches, for Keras and for your own loops. Needs the extra "tensorflow".
 
         Each iteration is a new epoch, also if `to_tf` is called again for it. Arrays come as tensors with their static
         shapes, `Ragged` as RaggedTensor, byte strings and text as strings, `SparseColumn` as SparseTensor,
@@ -161,8 +161,8 @@ class Loader(SelectVerb["Loader[Item_co]"], Verbs["Loader[Item_co]", "Loader[Any
 
         Args:
             graph: build the chain from TensorFlow's own operations, which need neither recordsmith nor this process:
-                for tf.distribute, TPUs and the tf.data service. It is slower, shuffles through a buffer, and refuses
-                verbs that have no counterpart.
+                for tf.distribute, TPUs and the tf.data service. It is slower, shuffles through a buffer, and verbs
+                without a counterpart are an error.
 
         >>> import recordsmith as rs, tempfile
         >>> path = tempfile.mkdtemp() + "/data.tfrecord"
@@ -182,9 +182,9 @@ class Loader(SelectVerb["Loader[Item_co]"], Verbs["Loader[Item_co]", "Loader[Any
     def to_torch(self) -> TorchBatches:
         """Return a torch IterableDataset of the batches, for `DataLoader(dataset, batch_size=None)`. Needs PyTorch.
 
-        Each iteration is a new epoch, also if the dataset or the DataLoader is made anew for it. Arrays come as tensors
-        that share their memory, text as lists. With worker processes, each makes its share of the batches, and they
-        come in the same order.
+        Each iteration is a new epoch, also if the dataset or the DataLoader is created again for it. Arrays come as
+        tensors that share their memory, text as lists. With worker processes, each makes its share of the batches, and
+        they come in the same order.
 
         >>> import recordsmith as rs, tempfile
         >>> path = tempfile.mkdtemp() + "/data.tfrecord"
@@ -236,7 +236,7 @@ class Loader(SelectVerb["Loader[Item_co]"], Verbs["Loader[Item_co]", "Loader[Any
         return to_jax(self._session, device=device, ahead=ahead)
 
     def view(self, batches: int = 4) -> View:
-        """Show the next batches in the browser, beside the records that they come from. Needs the extra "view".
+        """Show the next batches in the browser, next to the records that they come from. Needs the extra "view".
 
         Images are shown as they arrive and as they are stored, with the targets and in the order of the batches. The
         position of the loader does not change. The viewer runs in the background until `.stop()` of the result, or
@@ -251,14 +251,14 @@ class Loader(SelectVerb["Loader[Item_co]"], Verbs["Loader[Item_co]", "Loader[Any
         """Return the position of the consumer, JSON-ready. Batches that were read ahead do not count.
 
         It is the same whether the loader itself is iterated over or what `to_tf`, `to_torch` or `to_jax` made from it.
-        It is not known, and refused, while worker processes of PyTorch's DataLoader make the batches.
+        It is not known while worker processes of PyTorch's DataLoader make the batches: then it is an error.
         """
         return self._session.state()
 
     def restore(self, state: Mapping[str, Any]) -> Self:
         """Start the next iteration at the position of a loader with the same chain and data. Returns the loader.
 
-        The batch size and the number of ranks may be others: what is left of the epoch is then divided anew, in the
+        The batch size and the number of ranks may differ: the rest of the epoch is then divided again, in the
         same order. The state of a StatefulDataLoader around what `to_torch` returned can be given too.
 
         >>> import recordsmith as rs, tempfile

@@ -28,7 +28,7 @@ class Session(Progress):
         plan = self.plan
         if plan.batching is None:
             if plan.drops_rows:
-                raise UnknownLengthError("How many rows there are is not known before they are filtered.")
+                raise UnknownLengthError("The number of rows is not known before they are filtered.")
             length = plan.order.length
         else:
             length = ENDLESS if plan.epochs_fed is None else batch_count(plan) * plan.epochs_fed
@@ -44,7 +44,7 @@ class Session(Progress):
 
     def state(self) -> dict[str, Any]:
         """Return the place that the consumer has reached, JSON-ready."""
-        self.plan.batched("Write .batch(n): a place is counted in batches.")
+        self.plan.batched("Write .batch(n): positions are counted in batches.")
         return state_of_place(self.plan, self.place())
 
     def restore(self, state: Mapping[str, Any]) -> None:

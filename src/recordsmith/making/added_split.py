@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from recordsmith.dataset.manifest import MANIFEST_NAME, Manifest, load_manifest, manifest_text
-from recordsmith.dataset.metadata import Metadata
+from recordsmith.dataset.descriptions.manifest import MANIFEST_NAME, Manifest, load_manifest, manifest_text
+from recordsmith.dataset.descriptions.metadata import Metadata
 from recordsmith.errors import RecordsmithError, list_names
 from recordsmith.records.writer import RecordWriter
 from recordsmith.run.publishing.descriptions import TFDS_DESCRIPTIONS, description_files

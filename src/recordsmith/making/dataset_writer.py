@@ -154,7 +154,7 @@ class DatasetWriter:
                 "A row must be a mapping of names to values.",
                 row=self._count,
                 found=type(row).__name__,
-                advice="Give each row as a dict; columns go to extend.",
+                advice="Give each row as a dict. For columns, use extend().",
             )
         sink = _core.RecordSink()
         self._rows.append(sink, [row], self._count)

@@ -6,7 +6,7 @@ import os
 from dataclasses import dataclass, field
 from typing import Any
 
-from recordsmith.dataset.manifest import MANIFEST_NAME, Manifest, load_manifest
+from recordsmith.dataset.descriptions.manifest import MANIFEST_NAME, Manifest, load_manifest
 from recordsmith.errors import SchemaError, list_names
 from recordsmith.run.engines.part import DonePart
 from recordsmith.run.publishing.written_dataset import MadeSplit, WrittenDataset, common_outcome
@@ -110,7 +110,7 @@ def _stored_values(manifest: Manifest) -> dict[str, Any]:
         return {name: float(name) if kind == "f" else int(name) for name in names}
     except ValueError:
         raise SchemaError(
-            "The class weights of the manifest are not those of its label.",
+            "The class weights in the manifest do not match its label.",
             path=manifest.path,
             found=list_names(names),
             expected="numbers, as the label has them",

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from recordsmith.dataset.manifest import MANIFEST_NAME, load_manifest
-from recordsmith.dataset.metadata import Metadata
+from recordsmith.dataset.descriptions.manifest import MANIFEST_NAME, load_manifest
+from recordsmith.dataset.descriptions.metadata import Metadata
 from recordsmith.errors import RecordsmithError, list_names
 from recordsmith.formats.arrow.memory_tables import is_table
 from recordsmith.formats.source import Source
@@ -81,7 +81,7 @@ def make(  # noqa: PLR0913 - each is a setting of its own, and all but two have 
             a function that returns an iterator of rows.
         out: the folder to write to, or its URL, such as "s3://bucket/pets".
         schema: the features of a record; None uses the schema of the source.
-        label: the column with the class or the target; for a source of `rs.sources`, say it there.
+        label: the column with the class or the target; for a source of `rs.sources`, give it there.
         text: columns to store as text, even if their values look like numbers; likewise.
         images: columns with images, or with the paths of images; likewise.
         name: the start of the file names; None uses the name of the folder.
@@ -125,11 +125,11 @@ def make(  # noqa: PLR0913 - each is a setting of its own, and all but two have 
         allow_race: for a URL, also write to a store that has no conditional writes, in which two runs could overwrite
             each other's output.
         description: a sentence about the dataset, for its description files.
-        metadata: what else is to be said about it: "license", "citation", "homepage", "version" (three numbers), and
+        metadata: other metadata: "license", "citation", "homepage", "version" (three numbers), and
             "supervised_keys" (the names of the input and the target). It is kept in recordsmith.json and in TFDS'
             dataset_info.json.
-        progress: True shows a bar on a terminal and in a notebook, and elsewhere writes a line now and then; "auto"
-            shows the bar alone; False shows nothing.
+        progress: True shows a bar on a terminal and in a notebook, and elsewhere writes a line every few seconds;
+            "auto" shows only the bar; False shows nothing.
         on_progress: a function that is called with a `Progress` from time to time, instead of showing a bar.
 
     >>> import recordsmith as rs, tempfile

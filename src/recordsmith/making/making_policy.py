@@ -108,7 +108,7 @@ class MakingPolicy(Policy):
         if unlabelled and not dropped:
             self.warnings.append(
                 f"{count_text(unlabelled, 'row')} without a {self._label!r}, such as "
-                f"{', '.join(staging.unlabelled_places)}. PyTorch and JAX cannot be given batches with such rows: "
+                f"{', '.join(staging.unlabelled_places)}. PyTorch and JAX cannot load batches with these rows: "
                 "filter them out, or make the dataset with drop_unlabelled=True (--drop-unlabelled)."
             )
         return {
@@ -155,7 +155,7 @@ class MakingPolicy(Policy):
                     f"{did_you_mean(str(unknown[0]), given)}",
                     found=f"a row with {list_names(map(str, row))}",
                     expected=list_names(given),
-                    advice="Return the features of the schema alone, or leave the schema out: it is then inferred from "
+                    advice="Return only features of the schema, or leave out the schema to infer it from "
                     "what the function returns.",
                 )
         return given

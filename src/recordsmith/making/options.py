@@ -9,7 +9,7 @@ from functools import partial
 from types import CellType, CodeType
 from typing import Any
 
-from recordsmith.dataset.metadata import Metadata
+from recordsmith.dataset.descriptions.metadata import Metadata
 from recordsmith.errors import RecordsmithError, advise, list_names
 from recordsmith.making.preprocessing.preprocessor import Preprocessor
 from recordsmith.records.compression import writing_compression
@@ -58,10 +58,12 @@ class MakeOptions:
             check_shards(given["shards"])
         max_rejects = given["max_rejects"]
         if isinstance(max_rejects, bool) or not isinstance(max_rejects, (int, float)) or not 0 <= max_rejects <= 1:
-            raise RecordsmithError("max_rejects must be a share between 0 and 1.", found=repr(max_rejects))
+            raise RecordsmithError(
+                advise("{max_rejects} must be a share between 0 and 1.", max_rejects=...), found=repr(max_rejects)
+            )
         group = given["group"]
         if group is not None and not isinstance(group, str) and not callable(group):
-            raise RecordsmithError("group is the name of a column, or a function of one row.", found=repr(group))
+            raise RecordsmithError("group must be the name of a column, or a function of one row.", found=repr(group))
         if given["function"] is not None and not callable(given["function"]):
             raise RecordsmithError("map must be a function of one row.", found=repr(given["function"]))
         compression = writing_compression(given["compression"])
@@ -83,19 +85,22 @@ class MakeOptions:
         if len(splits) > 1 and (divided or self.stratify or self.group is not None):
             asked = "split" if divided else "stratify" if self.stratify else "group"
             raise RecordsmithError(
-                f"The source has splits already, and {asked} asks to divide the rows again.",
+                advise("{asked} divides the rows, but the source already has splits.", asked=(asked, f"--{asked}")),
                 found=f"the splits {list_names(splits)}",
                 advice=advise(
-                    "Leave {asked} out to keep them, or take the rows of all splits together with {merge_splits}.",
+                    "Leave {asked} out to keep them, or combine the splits with {merge_splits}.",
                     asked=(asked, f"--{asked}"),
                     merge_splits=True,
                 ),
             )
         plan = SplitPlan.keeping(splits)
         if (self.preprocess or self.balance is not None) and len(splits) > 1 and plan.training.lower() not in TRAINING:
-            needs_it = "preprocess" if self.preprocess else "balance"
+            learned = ("preprocess", "--vocabulary, --tokenize or --tfidf")
             raise RecordsmithError(
-                f"No split of the source is the training split, and {needs_it} needs it.",
+                advise(
+                    "A training split is needed for {option}, but the source has none.",
+                    option=learned if self.preprocess else ("balance", "--balance"),
+                ),
                 found=f"the splits {list_names(splits)}",
                 expected="a split called train",
             )
@@ -196,7 +201,7 @@ def _digest_code(code: CodeType, digest: Any) -> None:
 
 
 def _preprocessors(given: Any) -> tuple[Preprocessor, ...]:
-    preprocessors = (given,) if isinstance(given, Preprocessor) else tuple(given)
+    preprocessors = tuple(given) if isinstance(given, (list, tuple)) else (given,)
     for preprocessor in preprocessors:
         if not isinstance(preprocessor, Preprocessor):
             raise RecordsmithError(

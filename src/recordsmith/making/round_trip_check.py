@@ -34,7 +34,7 @@ def check_round_trip(
             stored = feature.row(decoded[name], 0)
             if not _same(feature, given.get(name), stored, cast=cast):
                 raise RecordsmithError(
-                    "A record does not decode to what went into it. This is an error of recordsmith itself.",
+                    "A record does not decode to the values that were encoded. This is a bug in recordsmith.",
                     path=rows.places.of(place if rows.mappings is None else rows.origins[place]),
                     feature=name,
                     found=shown(stored),

@@ -138,7 +138,7 @@ def look_at(
         where: a condition, as in `facts.where`; `rows` then counts those that fit.
         features: the features to include; empty: all.
         split: only the files of this split.
-        schema: what the records hold; None: the schema beside the files, or what the records show.
+        schema: what the records hold; None: the schema next to the files, or what the records show.
         schema_name: what to call that schema.
         on_file: called with the size of each file, once it is indexed.
 

@@ -72,7 +72,7 @@ def _feature(name: str, kind: Any) -> Feature:
     if types.is_boolean(inner) or types.is_integer(inner) or types.is_floating(inner):
         return number_feature(np.dtype(inner.to_pandas_dtype()), tuple(shape))
     raise SchemaError(
-        f"It is not known how to store the column {name!r}.",
+        f"Column {name!r} has a type that cannot be stored.",
         feature=name,
         found=str(kind),
         expected="numbers, texts, bytes, lists or tensors of them",

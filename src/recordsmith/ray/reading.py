@@ -50,7 +50,7 @@ def read(
         columns: the features to read; None means all.
         where: read only the rows that meet a condition, such as "label == 'cat' and len(tokens) > 10".
         split: only the files of this split.
-        schema: the features of a record; None uses the one beside the files, or infers it from the first records.
+        schema: the features of a record; None uses the one next to the files, or infers it from the first records.
         verify: check the checksum of every record.
         options: passed to `ray.data.read_datasource`, such as `override_num_blocks`.
     """

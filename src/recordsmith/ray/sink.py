@@ -71,7 +71,7 @@ class RecordsmithSink(Datasink[_Written | None]):  # type: ignore[misc] # Ray is
         text = os.fsdecode(folder)
         if is_url(text):
             raise RecordsmithError(
-                "The machines of a cluster write to a folder that all of them see, and not to a URL.",
+                "A Ray cluster can write only to a folder that all machines share, not to a URL.",
                 path=text,
                 advice="Write to a shared folder, and copy the dataset with rs.copy.",
             )
@@ -124,7 +124,10 @@ class RecordsmithSink(Datasink[_Written | None]):  # type: ignore[misc] # Ray is
         found = _core.verify_files([path], [self._compression or "none"], 1)
         if found != writer.records:
             raise RecordsmithError(
-                "The written data is not what was read back.", path=path, found=found, expected=writer.records
+                "The data that was read back differs from the data that was written.",
+                path=path,
+                found=found,
+                expected=writer.records,
             )
         entry = shard_entry(writer, "")
         return _Written(ctx.task_idx, path, entry, schema)
@@ -153,7 +156,7 @@ class RecordsmithSink(Datasink[_Written | None]):  # type: ignore[misc] # Ray is
         written = sorted((_Written(*one) for one in write_result.write_returns if one is not None), key=_task)
         if not written:
             self._give_up()
-            raise RecordsmithError("There is no record to write.", path=self._folder)
+            raise RecordsmithError("The dataset has no rows to write.", path=self._folder)
         differing = next((one for one in written if one.schema != written[0].schema), None)
         if differing is not None:
             self._give_up()

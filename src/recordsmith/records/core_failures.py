@@ -178,7 +178,7 @@ def _list_of(kind: str) -> str:
 
 def _wrong_kind(failure: Failure) -> RecordsmithError:
     return SchemaMismatchError(
-        f"Feature {failure.feature!r} holds a different kind of value than the schema declares{failure.at_step}.",
+        f"Feature {failure.feature!r} contains a different kind of value than the schema declares{failure.at_step}.",
         **failure.place,
         feature=failure.feature,
         found="no list" if failure.found == "nothing" else _list_of(failure.found),

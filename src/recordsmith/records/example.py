@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -66,8 +66,19 @@ def encode_sequence_example(
     >>> feature_lists["frames"]
     [[b'first'], [b'second']]
     """
-    lists = {} if feature_lists is None else {name: list(steps) for name, steps in feature_lists.items()}
+    lists = {name: _steps(name, steps) for name, steps in (feature_lists or {}).items()}
     return _core.encode_sequence_example(_present(context), lists, _canonical)
+
+
+def _steps(name: str, steps: Any) -> list[Any]:
+    if isinstance(steps, (str, bytes)) or not isinstance(steps, Iterable):
+        raise EncodeError(
+            "A feature list needs one entry for each step.",
+            feature=name,
+            found=f"{type(steps).__name__} {steps!r}",
+            expected="a list with the values of each step",
+        )
+    return list(steps)
 
 
 def _payload(data: bytes | bytearray | memoryview) -> bytes:

@@ -1,7 +1,7 @@
 """The index of a file: the position of every record.
 
 The index is a cache: it is derived from the file, and rebuilt automatically when it no longer matches. It is
-kept in a hidden folder beside the data, `.recordsmith/`, which no glob for data matches; where that cannot be written,
+kept in a hidden folder next to the data, `.recordsmith/`, which no glob for data matches; where that cannot be written,
 in the user's cache folder. Files below `_WORTH_KEEPING` are indexed in memory each time. The format, and when an index
 is believed, are described in cpp/records/record_index.h.
 """
@@ -53,7 +53,7 @@ _LOG = logging.getLogger("recordsmith")
 _WORTH_KEEPING = 1 << 20  # bytes; a file below it is indexed in about a millisecond
 _READ_AT_ONCE = 32 << 20  # bytes of an index object
 _ATTEMPTS = 3  # to index a file that keeps changing
-FRAMING_BYTES = 16  # what a record takes beside its payload
+FRAMING_BYTES = 16  # what a record takes next to its payload
 
 T = TypeVar("T")
 Uint64s = npt.NDArray[np.uint64]
@@ -209,7 +209,7 @@ def cached_index(path: str | os.PathLike[str], compression: str | None = "auto")
 
 
 def keep_index(path: str | os.PathLike[str], compression: str | None = "auto") -> tuple[ShardIndex, str]:
-    """Index a file into the cache, beside the data or in the user's cache folder; return the index and where it is.
+    """Index a file into the cache, next to the data or in the user's cache folder; return the index and where it is.
 
     It is written while it is built, and takes no memory that grows with the number of records.
     """
@@ -230,7 +230,7 @@ def keep_index(path: str | os.PathLike[str], compression: str | None = "auto") -
 
 
 def save_index(index: ShardIndex) -> str:
-    """Put an index into the cache, beside the data or in the user's cache folder, and return where."""
+    """Put an index into the cache, next to the data or in the user's cache folder, and return where."""
 
     def write(target: str) -> None:
         with write_atomically(target) as temporary:
@@ -292,7 +292,7 @@ def announce_indexes(paths: Iterable[str]) -> None:
 
 
 def _download_index(url: str) -> bool:
-    """Fetch the index object that is beside a remote file, if there is one; whether it matches is not known yet."""
+    """Fetch the index object that is next to a remote file, if there is one; whether it matches is not known yet."""
     coming = _downloads.coming.pop(url, None)
     return _fetch_index(url) if coming is None else result_of(coming)
 
@@ -318,7 +318,7 @@ def _index_object(folder: ObjectFolder, key: str) -> Iterable[bytes | memoryview
 
 
 def upload_index(url: str, index: str) -> str:
-    """Put the index of a remote file beside it, where every reader finds it; return its URL."""
+    """Put the index of a remote file next to it, where every reader finds it; return its URL."""
     above, name = split_url(url)
     key = f"{INDEX_FOLDER}/{name}.index"
     open_folder(above).upload(key, index)
@@ -326,7 +326,7 @@ def upload_index(url: str, index: str) -> str:
 
 
 def cache_paths(path: str) -> tuple[str, ...]:
-    """Return the possible paths of a file's index: beside the data, unless it is remote; in the user's cache folder.
+    """Return the possible paths of a file's index: next to the data, unless it is remote; in the user's cache folder.
 
     >>> cache_paths("/data/train.tfrecord")[0]
     '/data/.recordsmith/train.tfrecord.index'
@@ -350,7 +350,7 @@ def export_index(
 
     Args:
         path: a TFRecord file that is not compressed.
-        target: the file to write; None: DALI's or vahidk's usual name beside the data.
+        target: the file to write; None: DALI's or vahidk's usual name next to the data.
         format: "dali" (`data.tfrecord.idx`) or "vahidk" (`data.tfindex`); the content is the same.
 
     >>> import recordsmith as rs, tempfile

@@ -217,7 +217,7 @@ def warn_if_repeated(files: Sequence[str]) -> None:
     ...     warnings.simplefilter("always")
     ...     warn_if_repeated(["d/a.tfrecord", "d/b.tfrecord", "./d/a.tfrecord"])
     >>> print(caught[0].message)
-    1 file is given more than once, such as 'd/a.tfrecord': its records are read as often.
+    1 file is given more than once, such as 'd/a.tfrecord': its records are read more than once too.
     """
     seen: dict[str, int] = {}
     for file in files:
@@ -229,7 +229,7 @@ def warn_if_repeated(files: Sequence[str]) -> None:
         many = len(repeated) > 1
         warnings.warn(
             f"{len(repeated):,} file{'s are' if many else ' is'} given more than once, such as {public_path(first)!r}: "
-            f"{'their' if many else 'its'} records are read as often.",
+            f"{'their' if many else 'its'} records are read more than once too.",
             RepeatedFileWarning,
             stacklevel=caller_level(),
         )

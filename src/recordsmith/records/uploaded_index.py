@@ -1,4 +1,4 @@
-"""The index of a file that was uploaded: put beside it at once, so that no reader has to stream the file for one."""
+"""The index of a file that was uploaded: put next to it at once, so that no reader has to stream the file for one."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _NOTED = 10**9  # nanoseconds: any time later than that of an object, which is 0
 
 
 def index_uploaded(path: str, url: str, etag: str | None) -> None:
-    """Index a TFRecord file, and put the index beside the object that it was uploaded to.
+    """Index a TFRecord file, and put the index next to the object that it was uploaded to.
 
     Nothing depends on it: if it fails, whoever reads the object first builds the index.
 

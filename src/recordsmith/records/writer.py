@@ -246,7 +246,7 @@ class RecordWriter:
                 path=self._final,
                 found=f"process {os.getpid()}",
                 expected=f"process {self._process}",
-                advice="Open a file of its own in each process, such as one shard per worker.",
+                advice="Open a separate file in each process, such as one shard per worker.",
             )
         return self._sink
 

@@ -8,9 +8,9 @@ import shutil
 from collections.abc import Sequence
 from typing import Any
 
-from recordsmith.dataset.carried_file import carried_mode, is_carried, opened_to_carry
-from recordsmith.dataset.manifest import MANIFEST_NAME, load_manifest
-from recordsmith.dataset.tfds_folder import DATASET_INFO_NAME
+from recordsmith.dataset.descriptions.carried_file import carried_mode, is_carried, opened_to_carry
+from recordsmith.dataset.descriptions.manifest import MANIFEST_NAME, load_manifest
+from recordsmith.dataset.descriptions.tfds_folder import DATASET_INFO_NAME
 from recordsmith.errors import RecordsmithError, SchemaError
 from recordsmith.records.shards import looks_like_tfrecord, published_files
 from recordsmith.repairing.repair_result import FileRepair
@@ -80,7 +80,7 @@ def carry_files(folder: str, output: str, files: Sequence[FileRepair]) -> tuple[
             "target of a link is not part of the folder."
         )
     if copied:
-        notes.append(f"{', '.join(copied)}: copied as {'it is' if len(copied) == 1 else 'they are'}.")
+        notes.append(f"{', '.join(copied)}: copied unchanged.")
     return tuple(notes)
 
 

@@ -43,7 +43,7 @@ class DamagedFile:
         self.gaps = tuple(gaps)
 
     @property
-    def is_sound(self) -> bool:
+    def is_undamaged(self) -> bool:
         """Every byte of it belongs to a sound record."""
         return not self.gaps and all(piece.kind == "sound" for piece in self._pieces)
 
@@ -177,7 +177,7 @@ def look_at(
     with contextlib.ExitStack() as stack:
         first, *others = [compression] if compression != "auto" else _guesses(path)
         best = stack.enter_context(_look(path, first, scratch, progress, limit))
-        for guess in others if not best.is_sound else ():
+        for guess in others if not best.is_undamaged else ():
             if guess == "none" and best.records:
                 break
             # Also where something was found: stored blocks of compressed files hold records as they are.

@@ -7,9 +7,9 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from recordsmith.dataset.descriptions.manifest import MANIFEST_NAME, load_manifest
+from recordsmith.dataset.descriptions.tfds_folder import DATASET_INFO_NAME, read_tfds_folder
 from recordsmith.dataset.layout import find_layout
-from recordsmith.dataset.manifest import MANIFEST_NAME, load_manifest
-from recordsmith.dataset.tfds_folder import DATASET_INFO_NAME, read_tfds_folder
 from recordsmith.errors import RecordsmithError, advise, list_names
 from recordsmith.records.shards import files_in, resolve_files
 from recordsmith.storage.publication import in_force, switch_in

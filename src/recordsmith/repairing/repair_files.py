@@ -12,7 +12,7 @@ from functools import partial
 from typing import NamedTuple
 
 from recordsmith import _core
-from recordsmith.dataset.manifest import MANIFEST_NAME
+from recordsmith.dataset.descriptions.manifest import MANIFEST_NAME
 from recordsmith.errors import CorruptRecordError, NotTFRecordError, RecordsmithError, list_names
 from recordsmith.records.compression import reading_compression
 from recordsmith.records.file_signatures import describe_content
@@ -76,11 +76,11 @@ def repair(  # noqa: PLR0913 - each is a setting of its own, and most have a def
             each other's output.
         engine: who repairs the files: "local", this machine, or "ray", a Ray cluster whose machines see the same files
             and the output folder, and take one file each. The result is the same.
-        address: that of the Ray cluster, or "auto"; None: the one that this process is connected to, or that
-            RAY_ADDRESS names, or Ray is started on this machine.
-        progress: True shows a bar on a terminal and in a notebook, and elsewhere writes a line now and then; "auto"
-            shows the bar alone; False shows nothing. A function is called from time to time with the number of bytes
-            done and of all bytes.
+        address: the address of the Ray cluster, or "auto"; None uses the cluster that this program is connected
+            to, or RAY_ADDRESS, or starts Ray on this machine.
+        progress: True shows a bar on a terminal and in a notebook, and elsewhere writes a line every few seconds;
+            "auto" shows only the bar; False shows nothing. A function is called from time to time with the number of
+            bytes done and of all bytes.
 
     >>> import recordsmith as rs, tempfile
     >>> folder = tempfile.mkdtemp()
@@ -288,7 +288,7 @@ class _RepairFile:
             if not file.records and not file.suspects and (foreign := _other_format(path)) is not None:
                 return foreign
             action = "repaired"
-            if file.is_sound:
+            if file.is_undamaged:
                 action = "copied" if new is None or not self.link else _link(path, new)
                 if new is not None and action == "copied":
                     _copy(path, new, file)

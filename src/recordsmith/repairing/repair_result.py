@@ -153,7 +153,7 @@ class FileRepair:
     described_records: int | None = None
 
     @property
-    def is_sound(self) -> bool:
+    def is_undamaged(self) -> bool:
         """Nothing is wrong with it, and it has the records that it is said to have."""
         return not (self.repaired_headers or self.losses or self.gaps or self.lost_records)
 
@@ -214,9 +214,9 @@ class RepairResult:
         return not self.missing and all(file.ok for file in self.files)
 
     @property
-    def is_sound(self) -> bool:
+    def is_undamaged(self) -> bool:
         """Nothing is wrong with any file, and none is missing."""
-        return not self.missing and all(file.is_sound for file in self.files)
+        return not self.missing and all(file.is_undamaged for file in self.files)
 
     @property
     def records(self) -> int:
@@ -296,8 +296,8 @@ def _entry(one: Loss | RepairedHeader | Gap) -> dict[str, Any]:
 
 def _file_lines(file: FileRepair) -> list[str]:
     place = f"{file.path} -> {file.output}" if file.output is not None else file.path
-    if file.is_sound:
-        return [f"{place}: sound, {count_text(file.records, 'record')}"]
+    if file.is_undamaged:
+        return [f"{place}: undamaged, {count_text(file.records, 'record')}"]
     kept = f"{count_text(file.records, 'record')} kept"
     if file.repaired_headers:
         kept += f", {len(file.repaired_headers):,} of them with a new header"

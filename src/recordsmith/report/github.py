@@ -1,4 +1,4 @@
-"""Findings as GitHub Actions reads them: one line each, which becomes an annotation beside the file.
+"""Findings as GitHub Actions reads them: one line each, which becomes an annotation next to the file.
 
 Values are untrusted: what could end a property or the line is escaped as GitHub's runner unescapes it.
 """

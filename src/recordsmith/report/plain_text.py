@@ -30,7 +30,7 @@ def report_text(subject: str, findings: Sequence[Finding], known: int = 0, besid
 
 
 def verdict(findings: Sequence[Finding], known: int = 0) -> str:
-    """Count findings by severity, in words.
+    """Count findings by severity, as text.
 
     >>> verdict([]), verdict([Finding("V001", "nan", Severity.INFO, "2 NaN.")], known=3)
     ('no findings', '1 info (3 known ones are left out)')

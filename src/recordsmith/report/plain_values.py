@@ -17,7 +17,7 @@ from recordsmith.wording.visible_text import without_surrogates
 
 __all__ = ["facts_json", "plain_value"]
 
-# The manifest is beside the files anyway. The same data gives the same JSON, however long it takes.
+# The manifest is next to the files anyway. The same data gives the same JSON, however long it takes.
 _LEFT_OUT = {"manifest", "seconds"}
 
 

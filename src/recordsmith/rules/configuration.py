@@ -62,10 +62,17 @@ class Configuration:
 
         Args:
             rules: the rules of one family. What the file says about rules of other families does not count.
-            select: rules to run instead of the file's; an entry that names none of `rules` is refused.
+            select: rules to run instead of the file's; an entry that names none of `rules` is an error.
             ignore: rules to leave out besides the file's, likewise.
             fail_on: a severity or "never"; None: as the file says.
         """
+        for option, entries in (("select", select), ("ignore", ignore)):
+            if isinstance(entries, str):
+                raise RecordsmithError(
+                    f"{option} must be a list of codes or names of rules.",
+                    found=repr(entries),
+                    advice=f"Write {option}={entries.split(',')!r}.",
+                )
         asked = Selection(tuple(select), tuple(ignore)).resolved(rules)
         configured = Selection(self.select, self.ignore).within(rules)
         return Selection(
@@ -76,7 +83,7 @@ class Configuration:
 
 
 def load_configuration(path: str | os.PathLike[str] = ".") -> Configuration:
-    """Read the settings of a project for `check`, `lint` and `diagnose`. The commands do it by themselves.
+    """Read the settings of a project for `check`, `lint` and `diagnose`. The commands do this automatically.
 
     Args:
         path: the configuration file; or a folder, to read the nearest recordsmith.toml, or pyproject.toml with

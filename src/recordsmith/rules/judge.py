@@ -90,7 +90,7 @@ class Judge(Generic[Subject]):
         return [found for one in self.rules for found in _run(one, subject) if self._selection.wants(found)]
 
     def judgement(self, findings: Iterable[Finding]) -> Judgement:
-        """Return the findings that are new, and what the report has to know beside them."""
+        """Return the findings that are new, and what the report has to know next to them."""
         every = tuple(findings)
         new = every if self._baseline is None else tuple(self._baseline.without_known(every))
         return {

@@ -1,4 +1,4 @@
-"""A rule: one documented problem that may be found. Its text is beside the code that finds it.
+"""A rule: one documented problem that may be found. Its text is next to the code that finds it.
 
 The decorator `rule` makes a Rule of a function whose docstring has these parts, in this order:
 

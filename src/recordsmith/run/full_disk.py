@@ -28,5 +28,5 @@ def explained(out: str, *, resumable: bool = False) -> Iterator[None]:
         if error.errno is not None and error.filename is None:
             error.filename = out
         if resumable and error.errno in _FULL:
-            error.add_note(advise("Make room, and continue with {resume}: what is finished was kept.", resume=True))
+            error.add_note(advise("Free some space, then continue with {resume}. Finished work is kept.", resume=True))
         raise

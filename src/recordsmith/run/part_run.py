@@ -8,7 +8,7 @@ import secrets
 from collections import Counter
 from dataclasses import replace
 
-from recordsmith.dataset.manifest import MANIFEST_NAME
+from recordsmith.dataset.descriptions.manifest import MANIFEST_NAME
 from recordsmith.errors import RecordsmithError, advise
 from recordsmith.run.engines.part import DonePart, Part, Shares, parts_text
 from recordsmith.run.full_disk import explained
@@ -102,7 +102,8 @@ class PartRun(Run):
             found=f"{count - len(missing)} of {count} parts",
             expected=f"also {parts_text(missing)}",
             advice=advise(
-                "Run what is missing, as in {part}, and finish then. Or do the rest on this machine with {resume}.",
+                "Run the missing parts, such as {part}, then finish. Or do the remaining work on this machine with "
+                "{resume}.",
                 part=f"{missing[0] if missing else 1}/{count}",
                 resume=True,
             ),

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
-from recordsmith.dataset.metadata import Metadata
+from recordsmith.dataset.descriptions.metadata import Metadata
 from recordsmith.formats.source import Chunk, Source
 from recordsmith.run.shards.shard_writing import Change
 from recordsmith.run.splits.split_order import SplitOrder
@@ -61,7 +61,7 @@ class OrderedSplit(NamedTuple):
 
 
 class TextFile(NamedTuple):
-    """A text that is published beside the shards, and its mode."""
+    """A text that is published next to the shards, and its mode."""
 
     text: str
     mode: int = 0o666
@@ -126,7 +126,7 @@ class Policy(ABC):
         """Choose the records of each split, and their order."""
 
     def texts(self) -> dict[str, TextFile]:
-        """Return the files to publish beside the shards, by name."""
+        """Return the files to publish next to the shards, by name."""
         return {}
 
     @abstractmethod

@@ -21,9 +21,9 @@ from importlib.metadata import version
 from typing import Any, NamedTuple
 
 from recordsmith.dataset.class_weights import class_weights
-from recordsmith.dataset.fingerprint import Fingerprint
-from recordsmith.dataset.manifest import MANIFEST_NAME, load_manifest, manifest_text
-from recordsmith.dataset.metadata import Metadata
+from recordsmith.dataset.descriptions.fingerprint import Fingerprint
+from recordsmith.dataset.descriptions.manifest import MANIFEST_NAME, load_manifest, manifest_text
+from recordsmith.dataset.descriptions.metadata import Metadata
 from recordsmith.errors import RecordsmithError, advise
 from recordsmith.formats.source import local_paths
 from recordsmith.run.engines.engine import Engine, NumberedChunk, StagingWork
@@ -206,7 +206,7 @@ class Run:
             found.append(f"{counts['dropped']} {self._policy.dropped_because}")
         found += map(str, most_common_reasons(staging.rejected(), most=3))
         path = str(source.describe().get("path", "")) or None
-        return RecordsmithError("There is no record to write.", path=path, found="; ".join(found))
+        return RecordsmithError("There are no records to write.", path=path, found="; ".join(found))
 
     # --- from staged records to shards ---
 

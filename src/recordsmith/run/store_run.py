@@ -11,7 +11,7 @@ import os
 from collections.abc import Callable
 from typing import TypeVar
 
-from recordsmith.dataset.manifest import MANIFEST_NAME
+from recordsmith.dataset.descriptions.manifest import MANIFEST_NAME
 from recordsmith.formats.source import local_paths
 from recordsmith.run.engines.part import DonePart, Part
 from recordsmith.run.full_disk import explained

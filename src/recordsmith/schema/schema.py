@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 from recordsmith.errors import EncodeError, RecordsmithError, SchemaError, did_you_mean, list_names
 from recordsmith.schema.features.audio import Audio
+from recordsmith.schema.features.detection.geometry import Boxes, Points
+from recordsmith.schema.features.detection.labels import Labels
+from recordsmith.schema.features.detection.mask import Mask, Masks
 from recordsmith.schema.features.feature import Feature
-from recordsmith.schema.features.geometry import Boxes, Points
 from recordsmith.schema.features.image import Image
 from recordsmith.schema.features.label import Label
-from recordsmith.schema.features.labels import Labels
-from recordsmith.schema.features.mask import Mask, Masks
 from recordsmith.schema.features.packed import Packed
 from recordsmith.schema.features.sequence import Sequence as SequenceFeature
 from recordsmith.schema.features.sparse import Sparse

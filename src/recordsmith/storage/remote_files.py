@@ -52,7 +52,7 @@ def fetched(url: str, wanted: Callable[[str], bool]) -> list[str]:
     """Return the local copies of what a URL stands for: a file, the files of a glob, or a folder.
 
     Args:
-        url: the remote file or folder. Of a folder, the wanted files and the small files beside them are downloaded.
+        url: the remote file or folder. Of a folder, the wanted files and the small files next to them are downloaded.
         wanted: whether a file of a folder is needed, by its name.
     """
     fsspec = import_extra("fsspec", extra="remote", purpose="Reading remote files")

@@ -35,7 +35,7 @@ _WORDS = {
     errno.ENOTDIR: ("A part of the path is a file, not a folder.", "Check the path."),
     errno.EISDIR: ("This is a folder, but a file is expected.", "Name a file in it."),
     errno.ENAMETOOLONG: ("The name is too long for the file system.", "Choose a shorter name."),
-    errno.ELOOP: ("The links of this path lead in a circle.", "Remove the link."),
+    errno.ELOOP: ("The symbolic links of this path form a loop.", "Remove the link."),
 }
 
 

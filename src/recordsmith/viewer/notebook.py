@@ -50,7 +50,7 @@ def view_dataset(dataset: Dataset) -> View:
     """Start a viewer of a dataset."""
     if dataset.record_range() != range(dataset.places().records):
         raise PipelineError(
-            "A part of a dataset cannot be viewed by itself.", advice="View the whole one, and filter in the viewer."
+            "A selection of a dataset cannot be viewed.", advice="View the whole dataset, and filter it in the viewer."
         )
     return _started(OpenedDataset(list(dataset.files), schema=dataset.schema if dataset.payload == "example" else None))
 

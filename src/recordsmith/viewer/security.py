@@ -119,9 +119,9 @@ class Gate:
             return 421, "This server does not answer for that host name."
         origin = headers.get("origin")
         if origin is not None and origin.lower() != f"http://{host.lower()}":
-            return 403, "Requests from other sites are refused."
+            return 403, "Requests from other sites are rejected."
         if headers.get("sec-fetch-site") == "cross-site" and headers.get("sec-fetch-mode") != "navigate":
-            return 403, "Requests from other sites are refused."
+            return 403, "Requests from other sites are rejected."
         return None
 
     def _is_ours(self, host: str) -> bool:

@@ -387,7 +387,7 @@ class Server:
 
 
 def _version(viewed: ViewedDataset, search: Search) -> int:
-    """Return a number that changes whenever the features beside the grid have something new to show."""
+    """Return a number that changes whenever the features next to the grid have something new to show."""
     program = 0 if viewed.program is None else viewed.program.version
     return 2 * (viewed.examination.version + program) + (search.values is not None)
 

@@ -45,7 +45,7 @@ class ViewedDataset:
         base: where its pages are.
         dataset: its records.
         examination: facts and findings.
-        program: the program that is shown beside it.
+        program: the program that is shown next to it.
         likeness: its near-duplicates.
         renderer: renders its values.
     """

@@ -316,7 +316,7 @@ async function go(url, { push = true } = {}) {
   const pressed = document.activeElement?.title;
   const top = $("#side").scrollTop;
   state.grid?.close();
-  for (const id of ["tools", "scroller", "side", "take"]) $(`#${id}`).replaceWith(document.adoptNode($(`#${id}`, page)));
+  for (const id of ["tools", "scroller", "side", "export"]) $(`#${id}`).replaceWith(document.adoptNode($(`#${id}`, page)));
   $("#side").scrollTop = top;
   startGrid();
   if (typing && $(`#${typing}`)) $(`#${typing}`).focus();
@@ -497,7 +497,7 @@ addEventListener("click", (event) => {
   if (!button) { if ($("#completions") && !target.closest(".where")) openList(false); return; }
   if (button.id === "theme") changeTheme();
   else if (button.id === "help-button") $("#help").showModal();
-  else if (button.id === "take-button") $("#take").showModal();
+  else if (button.id === "export-button") $("#export").showModal();
   else if (button.id === "side-button") toggleSide();
   else if (button.id === "copy-link") copyText(location.href, button);
   else if (button.classList.contains("copy")) copyText($("pre", button.parentNode).textContent, button);

@@ -37,9 +37,7 @@ def test_dividing_anew_names_the_options_of_the_command_line(run: Run) -> None:
     asked = ("make", "in-*.csv", "-o", "out", "--split", "train=3,val=2")
     result = run(*asked)
     assert result.exit_code == 2
-    assert "Leave --split out to keep them, or take the rows of all splits together with --merge-splits." in said(
-        result
-    )
+    assert "Leave --split out to keep them, or combine the splits with --merge-splits." in said(result)
     assert not Path("out").exists()
     assert run(*asked, "--merge-splits").exit_code == 0
 
@@ -102,4 +100,4 @@ def test_boxes_without_an_option_or_as_images(run: Run) -> None:
 def test_an_option_of_another_kind_is_known_by_its_own_name(run: Run) -> None:
     result = run("make", "in-train.csv", "-o", "out", "--layout", "flat")
     assert result.exit_code == 2
-    assert "A source of kind 'csv' has no option --layout. It is one of images, text" in said(result)
+    assert "A source of kind 'csv' has no option --layout. It is an option of images, text" in said(result)

@@ -29,7 +29,7 @@ def test_parts_and_finish(run: Run) -> None:
     done = run(*words, "out", "--part", "2/2")
     assert done.exit_code == 0
     assert done.stdout.startswith("Part 2/2 is done: ")
-    assert done.stdout.endswith(" rows read. Still to be done: part 1 of 2.\n")
+    assert done.stdout.endswith(" rows read. Not done yet: part 1 of 2.\n")
     missing = run(*words, "out", "--finish")
     assert missing.exit_code == 2
     assert "One part has not been done yet." in missing.stderr
@@ -38,7 +38,7 @@ def test_parts_and_finish(run: Run) -> None:
     done = run(*words, "out", "--part", "1/2", "--format", "json")
     assert json.loads(done.stdout)["part"]["missing"] == []
     done = run(*words, "out", "--part", "1/2")
-    assert "All parts are read." in done.stdout
+    assert "All parts have been read." in done.stdout
     assert "--finish" in done.stdout
     assert run(*words, "out", "--finish").exit_code == 0
     assert file_digests("out") == file_digests("whole")

@@ -37,7 +37,7 @@ def test_the_table(bad: Path) -> None:
     assert "520-546 lost 1 the data of one record does not match its checksum" in lines
     assert "2,574-2,597 lost ~1 the file ends inside a record" in lines
     assert lines[-1] == (
-        "98 records kept, 1 of them with a new header, about 2 lost. Written to good.tfrecord, and checked."
+        "98 records kept, 1 of them with a new header, about 2 lost. Written to good.tfrecord, and verified."
     )
 
 
@@ -58,7 +58,7 @@ def test_where_nothing_is_left_it_says_why_nothing_is_written(bad: Path) -> None
     bad.write_bytes(bytes(1000))
     result = run(bad, "-o", "good.tfrecord")
     assert result.exit_code == 1
-    assert result.output.endswith("There is no record to keep. Nothing was written.\n")
+    assert result.output.endswith("No records can be saved. Nothing was written.\n")
     assert not Path("good.tfrecord").exists()
 
 

@@ -359,7 +359,7 @@ def test_a_schema_that_does_not_fit(run, pets_file, tmp_path):
     schema.save(tmp_path / "schema.json")
     result = run("show", pets_file, "--schema", tmp_path / "schema.json")
     assert result.exit_code == 2
-    assert "holds a different kind of value" in result.stderr
+    assert "contains a different kind of value" in result.stderr
     assert result.stderr.count("error:") == 1
     assert "none" in result.stdout  # of the records have a breed
     assert "* is stored, and not in the schema." in result.stdout
@@ -415,11 +415,11 @@ def test_a_record_that_is_not_there(run, pets_file):
 def test_rows_that_fit_a_condition(run, pets_folder):
     result = run("show", pets_folder, "--where", "label == 1 and name != 'pet 4'", "-n", 2)
     assert result.exit_code == 0
-    assert "The first 2 records that fit label == 1 and name != 'pet 4'; -n shows more" in result.stdout
+    assert "The first 2 records that match label == 1 and name != 'pet 4'; -n shows more" in result.stdout
     document = shown(run, pets_folder, "--where", "weight is not missing and weight > 3")
     assert [row["features"]["name"] for row in document["rows"]] == ["pet 10", "pet 12", "pet 8"]
     assert document["where"] == {"condition": "weight is not missing and weight > 3", "searched_all": True}
-    assert "No record of 13 fits label == 77" in run("show", pets_folder, "--where", "label == 77").stdout
+    assert "None of 13 records matches label == 77" in run("show", pets_folder, "--where", "label == 77").stdout
 
 
 def test_a_condition_that_cannot_be(run, pets_file):

@@ -92,7 +92,7 @@ def test_beyond_loopback_it_says_what_that_means(data):
         assert "token=" in process.stdout.readline()
         process.send_signal(signal.SIGINT)
         said = process.communicate(timeout=30)[1]
-    assert "everybody who can reach it and has this link can read the data" in said
+    assert "everybody who can reach this machine and has this link can read the data" in said
 
 
 @pytest.mark.parametrize(

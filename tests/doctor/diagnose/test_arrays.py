@@ -221,7 +221,7 @@ def test_settings_that_make_no_sense_are_refused(wanted: dict[str, Any]) -> None
 
 
 def test_a_dataset_is_not_a_pipeline(tmp_path: Path) -> None:
-    with pytest.raises(rs.PipelineError, match="batches are what a model sees"):
+    with pytest.raises(rs.PipelineError, match="a model is fed batches"):
         rs.diagnose(rs.open(write(tmp_path / "a.tfrecord", PIXELS[:4], KINDS[:4])))
 
 

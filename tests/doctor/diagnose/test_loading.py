@@ -53,7 +53,7 @@ def test_without_time_for_a_batch_nothing_is_claimed_but_that() -> None:
 
     report = rs.diagnose(slow(), progress=False, time_limit=0.2)
     assert codes(report, least="warning") == ["T102"]
-    assert "within the time limit of 0.2 seconds: nothing was looked at" in report.findings[0].message
+    assert "within the time limit of 0.2 seconds: nothing was checked" in report.findings[0].message
 
 
 def test_the_first_batch_is_waited_for_however_short_its_share_of_the_time_is() -> None:

@@ -71,7 +71,7 @@ def test_functions_that_need_arguments(program: Path):
 
 @pytest.mark.parametrize("text", ["train.py", "train.py:", ":dataset", "train.py:a b", ""])
 def test_what_names_nothing_is_refused(text: str):
-    with pytest.raises(rs.RecordsmithError, match="This does not name an object in a file"):
+    with pytest.raises(rs.RecordsmithError, match="The argument must name an object in a file"):
         NamedObject.parse(text)
 
 

@@ -172,7 +172,7 @@ def test_a_named_index_is_a_column_and_row_numbers_are_not(tmp_path):
         (pd.DataFrame({"a": [1, "x", b"y"]}), "cannot be converted to Arrow(.|\n)*feature 'a'(.|\n)*astype"),
         (pd.DataFrame({"a": []}), "There are no rows"),
         (pa.table({"a": pa.array([[["x"]]])}), "Lists of lists of strings(.|\n)*feature 'a'"),
-        ({"../up": pa.table({"a": [1]})}, "names of splits"),
+        ({"../up": pa.table({"a": [1]})}, "must be split names"),
         ({"train": pa.table({"a": [1]}), "test": pa.table({"b": [1]})}, "different columns(.|\n)*the table 'test'"),
         (pl.LazyFrame({"a": [1]}), r"cannot be used as a source(.|\n)*LazyFrame(.|\n)*collect\(\)"),
         (pd.Series([1, 2]), "A row must be a mapping|The rows must be mappings"),

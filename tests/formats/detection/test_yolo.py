@@ -126,7 +126,7 @@ def test_bad_lines_are_rejects(tmp_path, text, reason):
 def test_paths_that_leave_the_folder_are_refused(tmp_path, path):
     write_yolo(tmp_path / "in", {"a": "0 0.5 0.5 0.1 0.1\n"})
     (tmp_path / "in" / "data.yaml").write_text(f"train: {path}\nval: images\nnames: [cat]\n")
-    with pytest.raises(PipelineError, match="leads out of its folder, or to nothing"):
+    with pytest.raises(PipelineError, match="is outside its folder, or does not exist"):
         rs.sources.yolo(tmp_path / "in").schema()
 
 
@@ -185,5 +185,5 @@ def test_names_that_grow_without_end_are_refused(tmp_path):
     )
     text = f"a: &a [x, x, x, x, x, x, x, x, x]\n{aliases}train: images/train\nval: images/val\nnames: *i\n"
     (tmp_path / "d/data.yaml").write_text(text)
-    with pytest.raises(rs.RecordsmithError, match="class names of the YAML file are not texts"):
+    with pytest.raises(rs.RecordsmithError, match="class names in the YAML file must be strings"):
         rs.make(tmp_path / "d", tmp_path / "out")

@@ -103,12 +103,16 @@ REFUSED = {
         {},
         "images and their masks",
     ),
-    "a table": ([f"{n}.png" for n in range(4)], {"labels.csv": b"id,label\n0.png,a\n1.png,b\n2,a\n"}, "a table beside"),
-    "a table beside a folder": (numbered("images"), {"all.csv": b"id,breed\n0,a\n1,b\n2,a\n"}, "a table beside"),
+    "a table": (
+        [f"{n}.png" for n in range(4)],
+        {"labels.csv": b"id,label\n0.png,a\n1.png,b\n2,a\n"},
+        "a table next to",
+    ),
+    "a table next to a folder": (numbered("images"), {"all.csv": b"id,breed\n0,a\n1,b\n2,a\n"}, "a table next to"),
     "a table as Hugging Face has it": (
         numbered("."),
         {"metadata.jsonl": b'{"file_name": "0.png"}\n'},
-        "a table beside",
+        "a table next to",
     ),
     "Kaggle's test": (numbered("train/cat", "train/dog", "test"), {}, "'test' have no labels(.|\n)*drop_unlabelled"),
     "a flat val": ([*numbered("train/n01", "train/n02"), "val/ILSVRC_1.png"], {}, "'val' have no labels"),
@@ -118,7 +122,7 @@ REFUSED = {
 }
 
 
-READ = {"Pascal VOC": "voc", "YOLO": "yolo", "COCO": "coco", "masks": "masks", "a table beside": "listed"}
+READ = {"Pascal VOC": "voc", "YOLO": "yolo", "COCO": "coco", "masks": "masks", "a table next to": "listed"}
 
 
 @pytest.mark.parametrize("case", [case for case, (_, _, words) in REFUSED.items() if words in READ])
@@ -171,7 +175,7 @@ CLASSES = {
     "one class": (numbered("cat"), {}, ("cat",)),
     "captions": (numbered("cat", "dog"), annotated(numbered("cat", "dog"), None, ".txt", b"a cat"), ("cat", "dog")),
     "rubbish": (numbered("cat", "dog", "__MACOSX", ".ipynb_checkpoints", "@eaDir"), {}, ("cat", "dog")),
-    "a table besides": (numbered("cat", "dog"), {"labels.csv": b"file,label\ncat/0.png,x\n"}, ("cat", "dog")),
+    "tables next to folders": (numbered("cat", "dog"), {"labels.csv": b"file,label\ncat/0.png,x\n"}, ("cat", "dog")),
     "another json": (numbered("cat", "dog"), {"info.json": b'{"name": "pets"}'}, ("cat", "dog")),
 }
 
@@ -236,7 +240,7 @@ def test_splits_of_images_can_be_merged_and_left_unlabelled(tmp_path: Path) -> N
     put(tmp_path / "both", *numbered("train/cat", "val/cat"))
     made = rs.make(tmp_path / "both", tmp_path / "merged", split="train=0.5,test=0.5", merge_splits=True)
     assert {name: split.rows for name, split in made.splits.items()} == {"train": 4, "test": 4}
-    with pytest.raises(rs.RecordsmithError, match="has splits already"):
+    with pytest.raises(rs.RecordsmithError, match="already has splits"):
         rs.make(tmp_path / "both", tmp_path / "bad", split="train=0.5,test=0.5")
 
 

@@ -84,7 +84,7 @@ def test_episodes_that_are_broken_are_rejects(tmp_path: Path):
         ({"data_path": "data/{chunk_index.__class__}.parquet"}, "outside of its folder"),
         ({"video_path": "{secret}.mp4"}, "unknown placeholder"),
         ({"fps": 0}, "frame rate"),
-        ({"splits": {"train": "all"}}, "no range"),
+        ({"splits": {"train": "all"}}, "not a range"),
         ({"features": {"x": {"dtype": "float32", "shape": [10**12]}}}, "impossible shape"),
         ({"features": {"x": {"dtype": "object", "shape": [2]}}}, "dtype"),
     ],

@@ -204,7 +204,7 @@ def test_a_query_that_fails_midway_leaves_nothing(tmp_path):
 def test_rows_that_differ_from_run_to_run_are_an_error(kind, tmp_path):
     connection = filled(sqlite3.connect(":memory:") if kind == "sqlite" else duckdb.connect())
     source = rs.sources.sql(connection, query="SELECT n, random() AS r FROM t")
-    with pytest.raises(rs.RecordsmithError, match=r"other rows than at first(.|\n)*ORDER BY"):
+    with pytest.raises(rs.RecordsmithError, match=r"different rows the second time(.|\n)*ORDER BY"):
         rs.make(source, tmp_path / "out")
     source = rs.sources.sql(connection, query="SELECT n FROM t ORDER BY n")
     same = rs.sources.sql(connection, query="SELECT n FROM t ORDER BY n")

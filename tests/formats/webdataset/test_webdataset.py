@@ -189,7 +189,7 @@ def test_bad_samples_are_rejected_with_the_reason(tmp_path):
         ("'cut'", "image", "The JPEG of 56×40 cannot be decoded: it is incomplete or damaged."),
         ("'lacks'", "label", "The sample lacks this member, which the first samples have."),
         ("'more'", "xyz", "The sample has 'xyz', which the first samples do not have."),
-        ("'number'", "label", "It holds b'seven', not an integer."),
+        ("'number'", "label", "It contains b'seven', not an integer."),
         ("'double'", "image", "The sample has two members for one feature."),
     ]
 

@@ -32,7 +32,7 @@ def test_the_state_continues_in_the_middle_of_an_epoch(tmp_path: Path):
     assert (len(batches), batches.num_batches) == (5, 5)
     few = ds.filter(lambda row: row["n"] < 9)
     assert few.repeat().batch(8).to_keras().num_batches is None
-    with pytest.raises(rs.PipelineError, match="how many batches"):  # Keras would train for ever
+    with pytest.raises(rs.PipelineError, match="number of batches"):  # Keras would train for ever
         few.batch(8).to_keras()
 
 

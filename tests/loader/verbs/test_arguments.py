@@ -73,7 +73,7 @@ def test_errors_inside_a_verb_stay_what_they_are(ds: rs.Dataset) -> None:
 
 def test_swapped_arguments_of_shard(ds: rs.Dataset) -> None:
     for world, rank in ((4, 0), (4, 3)):
-        with pytest.raises(rs.PipelineError, match="Did you swap the two"):
+        with pytest.raises(rs.PipelineError, match="Did you swap the arguments"):
             ds.shard(world, rank)
 
 

@@ -198,7 +198,7 @@ def test_unknown_options_and_kinds_are_refused(tmp_path):
     path = filled(tmp_path, "a.csv", data=b"x\n1\n") / "a.csv"
     with pytest.raises(rs.RecordsmithError, match=r"no option 'lable'\. Did you mean 'label'"):
         source_for(path, lable="x")
-    with pytest.raises(rs.RecordsmithError, match=r"no option 'split'.* It is one of .*tfrecords"):
+    with pytest.raises(rs.RecordsmithError, match=r"no option 'split'.* It is an option of .*tfrecords"):
         source_for(path, split="train")
     with pytest.raises(rs.RecordsmithError, match="Did you mean 'csv'"):
         source_for(path, kind="cvs")

@@ -88,7 +88,7 @@ def test_a_missing_part_is_named(quick_path: Path) -> None:
         done = rs.make(numbers(4000), out, part=part, **options).part
     assert done is not None
     assert done.missing == (2, 3, 5)
-    assert "Still to be done: parts 2-3, 5 of 5." in str(done)
+    assert "Not done yet: parts 2-3, 5 of 5." in str(done)
     with pytest.raises(rs.RecordsmithError, match="Some parts have not been done yet") as caught:
         rs.make(numbers(4000), out, finish=True, **options)
     assert caught.value.expected == "also parts 2-3, 5"
@@ -185,7 +185,7 @@ def test_parts_replace_a_dataset(quick_path: Path) -> None:
 def test_parts_with_other_options_do_not_mix(quick_path: Path) -> None:
     out = quick_path / "out"
     rs.make(numbers(1000), out, part="1/2", name="data")
-    with pytest.raises(rs.RecordsmithError, match="begun with other options") as caught:
+    with pytest.raises(rs.RecordsmithError, match="started with other options") as caught:
         rs.make(numbers(1000), out, part="2/2", name="data", seed=1, overwrite=True)
     assert STAGING in str(caught.value.advice)
     assert sorted(os.listdir(out / STAGING / "parts")) == ["1-of-2"]
@@ -212,7 +212,7 @@ def test_a_run_of_its_own_waits_for_parts(quick_path: Path) -> None:
 
 @pytest.mark.parametrize("given", ["0/3", "3", "a/b", "1/0", "-1/3", 3, "1/2/3", "1.5/3"])
 def test_what_is_no_part(given: Any, quick_path: Path) -> None:
-    with pytest.raises(rs.RecordsmithError, match="A part is one of several"):
+    with pytest.raises(rs.RecordsmithError, match="A part must be a number and a count"):
         rs.make(numbers(10), quick_path / "out", part=given)
     assert not (quick_path / "out").exists()
 
@@ -228,7 +228,7 @@ def test_what_does_not_go_together(quick_path: Path) -> None:
     rs.make(numbers(10), quick_path / "data")
     with pytest.raises(rs.RecordsmithError, match="two steps"):
         rs.make(numbers(10), quick_path / "out", part="1/2", finish=True)
-    with pytest.raises(rs.RecordsmithError, match="Parts need a folder"):
+    with pytest.raises(rs.RecordsmithError, match="the output must be a folder"):
         rs.copy(quick_path / "data", quick_path / "one.tfrecord", part="1/2")
     with pytest.raises(rs.RecordsmithError, match=r"There is no engine 'rey'\. Did you mean 'ray'"):
         rs.make(numbers(10), quick_path / "out", engine="rey")  # type: ignore[arg-type] # on purpose
@@ -240,5 +240,5 @@ def test_words() -> None:
     assert parts_text([1, 2, 3, 5]) == "parts 1-3, 5"
     assert str(Part.parse(" 2 / 4 ")) == "2/4"
     assert str(DonePart("1/2", rows=7, rejects=1, all_shards=4, shards=2)) == (
-        "Part 1/2 is done: 7 rows read, 1 row rejected, 2 of 4 shards written. All parts are read."
+        "Part 1/2 is done: 7 rows read, 1 row rejected, 2 of 4 shards written. All parts have been read."
     )

@@ -166,7 +166,7 @@ def test_export(kind: str, quick_path: Path) -> None:
             Path(path).name: rows for path, rows in here.files.items()
         }
         assert (there.bytes, there.source_rows, there.unmatched) == (here.bytes, here.source_rows, here.unmatched)
-    with pytest.raises(rs.RecordsmithError, match="of this name already"):
+    with pytest.raises(rs.RecordsmithError, match="with this name already exists"):
         rs.export(quick_path / "data", quick_path / "ray-0", to=kind, engine="ray")
 
 
@@ -300,7 +300,7 @@ def dies_always(row: dict[str, Any]) -> dict[str, Any]:
 def test_a_task_that_fails_again_and_again(quick_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ray_engine, "_MOST_ATTEMPTS", 2)
     schema = rs.Schema({"n": rs.Scalar("int64")})
-    with pytest.raises(rs.RecordsmithError, match="again and again"):
+    with pytest.raises(rs.RecordsmithError, match="on every attempt"):
         rs.make(numbers(1000), quick_path / "out", map=dies_always, schema=schema, engine="ray")
     assert os.listdir(quick_path / "out") == [STAGING], "what is finished is kept"
 

@@ -201,7 +201,7 @@ def test_copies_exports_and_repairs(every_s3_url: str, tmp_path: Path) -> None:
     rs.export(tmp_path / "data", f"{every_s3_url}/train.csv", split="train")
     assert open_folder(every_s3_url).read("train.csv", longest=10**7)[0].startswith(b'"n","text"')
     assert open_folder(every_s3_url).head("train.csv.schema.json").size
-    with pytest.raises(rs.RecordsmithError, match="need a folder"):
+    with pytest.raises(rs.RecordsmithError, match="only to the URL of a folder"):
         rs.export(tmp_path / "data", f"{every_s3_url}/many.csv", split="train", shard_size="1KB")
 
     result = rs.repair(tmp_path / "data", f"{every_s3_url}/repaired")

@@ -79,7 +79,7 @@ def test_any_fractions_of_any_number_of_rows(rows: int, weights: list[int], seed
     ("split", "problem"),
     [
         ("train=0.8,test=0.1", "do not add up to 1"),
-        ("train=0.8,test=100", "all fractions, or all counts"),
+        ("train=0.8,test=100", "all fractions or all counts"),
         ("train=rest,test=rest", "Only one split can be the rest"),
         ("train=0.5,train=0.5", "given twice"),
         ("train=-1,test=rest", "neither a fraction nor a count"),
@@ -87,10 +87,10 @@ def test_any_fractions_of_any_number_of_rows(rows: int, weights: list[int], seed
         ("train=many", "neither a fraction nor a count"),
         ("train,test", "has no share"),
         ("../evil=0.5,test=0.5", "letters, digits and underscores"),
-        ("", "There is no split"),
-        ({}, "There is no split"),
-        ("train=900,test=200", "more rows than there are"),
-        ("train=rest,test=2000", "more rows than there are"),
+        ("", "list of splits is empty"),
+        ({}, "list of splits is empty"),
+        ("train=900,test=200", "more rows than the source has"),
+        ("train=rest,test=2000", "more rows than the source has"),
     ],
 )
 def test_splits_that_cannot_be_are_refused(split, problem: str, quick_path: Path):
@@ -100,7 +100,7 @@ def test_splits_that_cannot_be_are_refused(split, problem: str, quick_path: Path
 
 def test_more_rows_than_there_are_in_groups(quick_path: Path):
     source = Columns({"n": np.arange(100), "who": np.arange(100) // 10}, NUMBER)
-    with pytest.raises(rs.RecordsmithError, match="more rows than there are"):
+    with pytest.raises(rs.RecordsmithError, match="more rows than the source has"):
         rs.make(source, quick_path / "out", split="train=rest,test=2000", group="who")
 
 

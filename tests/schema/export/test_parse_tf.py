@@ -136,7 +136,7 @@ def test_packed_bytes():
     assert mapped.element_spec["blob"]["pixels"] == tf.TensorSpec([32, 16, 1], tf.uint8)
     assert [int(row["blob"]["label"]) for row in mapped] == [0, -1, -2]
     longer = rs.encode_example({"blob": bytes(524)})
-    with pytest.raises(tf.errors.InvalidArgumentError, match="does not hold 523 bytes"):
+    with pytest.raises(tf.errors.InvalidArgumentError, match="does not contain 523 bytes"):
         schema.select(["blob"]).parse_tf([longer])
 
 
@@ -424,8 +424,8 @@ def test_no_records_at_all():
 @pytest.mark.parametrize(
     ("stored", "feature", "message"),
     [
-        ({"x": b"abc"}, rs.Tensor("uint8", (2, 2)), "does not hold the 4 bytes"),
-        ({"x": b"abcdefgh"}, rs.Tensor("uint8", (2, 2)), "does not hold the 4 bytes"),
+        ({"x": b"abc"}, rs.Tensor("uint8", (2, 2)), "does not contain the 4 bytes"),
+        ({"x": b"abcdefgh"}, rs.Tensor("uint8", (2, 2)), "does not contain the 4 bytes"),
         ({"x": b"\x02"}, rs.Scalar("bool"), "outside bool"),
         ({"x": b"abc"}, rs.Tensor("int16", (None,)), "not a multiple of the size of int16"),
         ({"x": b"abcd"}, rs.Tensor("uint8", (None, 3)), "does not fill the shape"),

@@ -14,7 +14,7 @@ import PIL.Image
 import pytest
 
 import recordsmith as rs
-from recordsmith.dataset.tfds_folder import UnusedSchemaWarning
+from recordsmith.dataset.descriptions.tfds_folder import UnusedSchemaWarning
 from recordsmith.schema.export.tfds import dataset_info, tfds_features, write_tfds_metadata
 from recordsmith.storage.publication import Publication
 

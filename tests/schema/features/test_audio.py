@@ -34,7 +34,7 @@ def test_arrays_are_encoded():
 @pytest.mark.parametrize(
     ("feature", "value", "words"),
     [
-        (rs.Audio(), samples_of(1), "do not say what sound"),
+        (rs.Audio(), samples_of(1), "sample rate is not known"),
         (rs.Audio(rate=8000, channels=2), samples_of(1), "wrong shape"),
         (rs.Audio(rate=8000), samples_of(1).astype(np.float64), "without loss"),
         (rs.Audio(rate=8000), "a.wav", "not a sound"),

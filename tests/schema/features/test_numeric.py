@@ -331,7 +331,7 @@ class TestAssemble:
             part = (values.reshape(2, 2), None, None, None)
         else:
             part = (values, np.array([0, 3, 4]), None, None)
-        with pytest.raises(SchemaMismatchError, match="Row 1 of the batch holds a value outside") as caught:
+        with pytest.raises(SchemaMismatchError, match="Row 1 of the batch contains a value outside") as caught:
             feature.assemble([part])
         assert caught.value.found == value
 

@@ -14,8 +14,8 @@ import pytest
 
 import recordsmith as rs
 from recordsmith.dataset import find_layout
+from recordsmith.dataset.descriptions.schema_source import find_schema
 from recordsmith.dataset.index_report import keep_indexes
-from recordsmith.dataset.schema_source import find_schema
 from recordsmith.making import added_split
 from recordsmith.records.shards import files_in
 from recordsmith.records.writer import RecordWriter

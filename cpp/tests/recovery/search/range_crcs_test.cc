@@ -3,7 +3,7 @@
 #include <random>
 #include <string>
 
-#include "base/crc32c.h"
+#include "base/checksums/crc32c.h"
 #include "tests/check.h"
 #include "tests/made_records.h"
 

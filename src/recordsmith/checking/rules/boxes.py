@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from recordsmith.checking.wording import locate, share
+from recordsmith.checking.wording import located, share
 from recordsmith.facts.dataset_facts import BoxFacts, DatasetFacts
 from recordsmith.rules import Finding, Rule, Severity, rule
 from recordsmith.wording.numbers import count_text
@@ -91,15 +91,13 @@ def box_without_area(facts: DatasetFacts) -> Iterator[Finding]:
 
 
 def _finding(of: Rule[DatasetFacts], boxes: BoxFacts, what: str, message: str, advice: str = "") -> Finding:
-    location, more = locate(boxes.places[what], boxes.feature)
     first = boxes.places[what][0].detail
     records = count_text(boxes.records[what], "record")
     return of.finding(
         f"{message}, in {records}, such as {first}.",
-        location=location,
         count=boxes.counts[what],
-        places=more,
         advice=advice,
+        **located(boxes.places[what], boxes.feature),
     )
 
 

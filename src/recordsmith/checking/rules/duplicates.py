@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from recordsmith.checking.split_reading import is_balanced, is_training, shown_split
-from recordsmith.checking.wording import locate, share
+from recordsmith.checking.wording import Located, located, share
 from recordsmith.facts.dataset_facts import DatasetFacts, DuplicateGroup
-from recordsmith.rules import Finding, Location, Severity, rule
+from recordsmith.rules import Finding, Severity, rule
 from recordsmith.wording.numbers import count_text
 
 __all__ = [
@@ -47,17 +47,15 @@ def duplicate_records(facts: DatasetFacts) -> Iterator[Finding]:
             continue
         records = facts.splits[split].records if split in facts.splits else facts.records
         group = _largest(facts.duplicates.groups, split)
-        location, more = locate(group.places if group else ())
         often = f" One of them occurs {group.count:,} times." if group and group.count > 2 else ""
         yield duplicate_records.finding(
             f"{count_text(copies, 'record')} of {shown_split(split)} ({share(copies, records)}) "
             f"{'repeats' if copies == 1 else 'repeat'} an earlier record{_except_for(group)}.{often}",
-            location=Location(location.path, split or None, location.record, location.offset),
             count=copies,
-            places=more,
             advice=_advice(group),
             evidence={"copies": copies, "records": records},
             severity=Severity.INFO if copies < _MANY * records else Severity.WARNING,
+            **_located(group, split),
         )
 
 
@@ -87,15 +85,13 @@ def record_in_two_splits(facts: DatasetFacts) -> Iterator[Finding]:
             continue
         smaller = min(facts.splits[name].records if name in facts.splits else facts.records for name in (first, second))
         group = next((one for one in facts.duplicates.groups if {first, second} <= set(one.splits)), None)
-        location, more = locate(group.places if group else ())
         yield record_in_two_splits.finding(
             f"{count_text(common, 'record')} {'is' if common == 1 else 'are'} in both {first!r} and {second!r}"
             f"{_except_for(group)}: {share(common, smaller)} of the smaller split.",
-            location=Location(location.path, f"{first}, {second}", location.record, location.offset),
             count=common,
-            places=more,
             evidence={"splits": [first, second], "records": common},
             severity=Severity.ERROR if common >= _MANY * smaller else Severity.WARNING,
+            **_located(group, f"{first}, {second}"),
         )
 
 
@@ -118,13 +114,11 @@ def similar_across_splits(facts: DatasetFacts) -> Iterator[Finding]:
     if facts.duplicates is None or not facts.duplicates.similar_across:
         return
     group = next((one for one in facts.duplicates.similar_groups if len(set(one.splits)) > 1), None)
-    location, more = locate(group.places if group else ())
     pairs = facts.duplicates.similar_across
     yield similar_across_splits.finding(
         f"{count_text(pairs, 'pair')} of similar images {'is' if pairs == 1 else 'are'} in different splits.",
-        location=location,
         count=pairs,
-        places=more,
+        **_located(group),
     )
 
 
@@ -149,12 +143,10 @@ def similar_images(facts: DatasetFacts) -> Iterator[Finding]:
     if pairs <= 0:
         return
     group = next((one for one in facts.duplicates.similar_groups if len(set(one.splits)) < 2), None)
-    location, more = locate(group.places if group else ())
     yield similar_images.finding(
         f"{count_text(pairs, 'pair')} of images {'looks' if pairs == 1 else 'look'} alike.",
-        location=location,
         count=pairs,
-        places=more,
+        **_located(group),
     )
 
 
@@ -185,19 +177,21 @@ def contradictory_labels(facts: DatasetFacts) -> Iterator[Finding]:
     for split, count in duplicates.contradictory.items():
         records = facts.splits[split].records if split in facts.splits else facts.records
         group = _largest(duplicates.contradictory_groups, split)
-        location, more = locate(group.places if group else ())
         pairs = [pair for pair in duplicates.contradictory_across if split in pair]
         others = sorted({name for pair in pairs for name in pair} - {split})
         besides = f" Some of them are in {' and '.join(map(repr, others))} too." if split in across else ""
         yield contradictory_labels.finding(
             f"{count_text(count, 'record')} of {shown_split(split)} ({share(count, records)}) "
             f"{'has' if count == 1 else 'have'} the same content as another record, but a different {labels}.{besides}",
-            location=Location(location.path, split or None, location.record, location.offset),
             count=count,
-            places=more,
             evidence={"records": count, "of": records, "also_in": others},
             severity=Severity.INFO if facts.bytes < _SMALL_RECORD * facts.records else Severity.WARNING,
+            **_located(group, split),
         )
+
+
+def _located(group: DuplicateGroup | None, split: str = "") -> Located:
+    return located(group.places if group else (), split=split or None)
 
 
 def _except_for(group: DuplicateGroup | None) -> str:

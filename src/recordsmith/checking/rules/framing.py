@@ -83,10 +83,10 @@ def truncated_record(facts: DatasetFacts) -> Iterator[Finding]:
 
 @rule("F004", "stray-bytes", Severity.ERROR)
 def stray_bytes(facts: DatasetFacts) -> Iterator[Finding]:
-    """One to eleven bytes follow the last record: less than a record's header.
+    """The file has 1 to 11 extra bytes after the last record: less than a record's header.
 
     Why it matters:
-        TensorFlow ends without an error. Most likely the file is cut, and records are
+        TensorFlow ends without an error. Most likely the file is truncated, and records are
         missing.
 
     Example:
@@ -107,7 +107,7 @@ def not_a_tfrecord(facts: DatasetFacts) -> Iterator[Finding]:
         Readers end with `DataLossError: corrupted record at 0`, which sounds like damage but is not.
 
     Example:
-        A repository cloned without `git lfs pull` holds small text files in place of the data.
+        A repository cloned without `git lfs pull` contains small text files in place of the data.
 
     Fix:
         Fetch the data itself, or convert the file to TFRecords with `recordsmith make`.
@@ -118,7 +118,7 @@ def not_a_tfrecord(facts: DatasetFacts) -> Iterator[Finding]:
         yield not_a_tfrecord.finding(
             f"This is not a TFRecord file: {_sentence(problem)}",
             location=Location(shard.path, shard.split),
-            evidence={"looks_like": first.looks_like, "found": first.found},
+            evidence={"found": first.found},
         )
 
 
@@ -126,15 +126,15 @@ def not_a_tfrecord(facts: DatasetFacts) -> Iterator[Finding]:
 def compression_not_as_named(facts: DatasetFacts) -> Iterator[Finding]:
     """The file's name indicates a different compression than its content has.
 
-    A name with `.gz` or `.gzip` promises gzip, one with `.zlib` or `.z` zlib, and any other none. Files that a
-    description beside them names may be compressed without saying so in their names.
+    A name with `.gz` or `.gzip` promises gzip, one with `.zlib` or `.z` zlib, and any other none. The names of
+    files that are listed in a description do not have to show the compression.
 
     Why it matters:
         tf.data needs the compression as an argument and cannot detect it; Beam and others go by the name. Both then
         end with `corrupted record at 0` or `incorrect header check`.
 
     Example:
-        `TFRecordOptions("GZIP")` and a file called `train.tfrecord`; a `.gz` that a download has unpacked on the way.
+        `TFRecordOptions("GZIP")` and a file called `train.tfrecord`; a `.gz` that was decompressed during the download.
 
     Fix:
         Rename the file, or write it again with the compression that its name says. Recordsmith itself goes by the
@@ -162,7 +162,7 @@ def compression_not_as_named(facts: DatasetFacts) -> Iterator[Finding]:
 
 @rule("F007", "damaged-compression", Severity.ERROR)
 def damaged_compression(facts: DatasetFacts) -> Iterator[Finding]:
-    """The compressed stream is damaged, cut, or followed by something else.
+    """The compressed stream is damaged, truncated, or followed by something else.
 
     Why it matters:
         The data after the damage cannot be decompressed, so one flipped bit costs all records after it.

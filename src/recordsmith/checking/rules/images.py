@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from recordsmith.checking.feature_reading import is_mask
-from recordsmith.checking.wording import locate, share
+from recordsmith.checking.wording import first_detail, located, share
 from recordsmith.facts.dataset_facts import DatasetFacts
 from recordsmith.facts.value_facts import FeatureFacts, ImageFacts
 from recordsmith.rules import Finding, Location, Severity, rule
@@ -34,16 +34,13 @@ def undecodable_image(facts: DatasetFacts) -> Iterator[Finding]:
     """
     for feature, images in _with_images(facts):
         if images.undecodable:
-            location, more = locate(images.undecodable_places, feature.name)
-            reason = next((place.detail for place in images.undecodable_places if place.detail), "")
             which = "" if images.decoded_all else f" of a sample of {images.decoded:,}"
             yield undecodable_image.finding(
                 f"{count_text(images.undecodable, 'image')}{which} of {feature.name!r} cannot be decoded."
-                f"{f' The first: {reason}.' if reason else ''}",
-                location=location,
+                f"{first_detail(images.undecodable_places)}",
                 count=images.undecodable,
-                places=more,
                 evidence={"decoded": images.decoded, "undecodable": images.undecodable},
+                **located(images.undecodable_places, feature.name),
             )
 
 
@@ -62,16 +59,13 @@ def not_an_image(facts: DatasetFacts) -> Iterator[Finding]:
     """
     for feature, images in _with_images(facts):
         if images.no_header:
-            location, more = locate(images.no_header_places, feature.name)
-            detail = next((place.detail for place in images.no_header_places if place.detail), "")
             total = images.no_header + sum(images.formats.values())
             yield not_an_image.finding(
                 f"{count_text(images.no_header, 'value')} of {feature.name!r} ({share(images.no_header, total)}) "
                 f"{'is not an image' if images.no_header == 1 else 'are not images'}, unlike the others."
-                f"{f' The first: {detail}.' if detail else ''}",
-                location=location,
+                f"{first_detail(images.no_header_places)}",
                 count=images.no_header,
-                places=more,
+                **located(images.no_header_places, feature.name),
             )
 
 
@@ -94,15 +88,12 @@ def image_suffix_differs(facts: DatasetFacts) -> Iterator[Finding]:
     """
     for feature, images in _with_images(facts):
         if images.suffix_differs:
-            location, more = locate(images.suffix_places, feature.name)
-            detail = next((place.detail for place in images.suffix_places if place.detail), "")
             yield image_suffix_differs.finding(
                 f"{count_text(images.suffix_differs, 'image')} of {feature.name!r} "
                 f"{'is' if images.suffix_differs == 1 else 'are'} in another format than the file name says."
-                f"{f' The first: {detail}.' if detail else ''}",
-                location=location,
+                f"{first_detail(images.suffix_places)}",
                 count=images.suffix_differs,
-                places=more,
+                **located(images.suffix_places, feature.name),
             )
 
 

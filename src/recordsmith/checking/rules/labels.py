@@ -108,7 +108,7 @@ def clustered_labels(facts: DatasetFacts) -> Iterator[Finding]:
     Measured over windows of 256 records in file order: their classes, relative to those of a shuffled order. Reported
     if that is less than half, in training data of at least 30 records (below 1000 only if some run of equal labels is
     twice as long as in a shuffled order, too). A warning if it is still less than half after a shuffle buffer of 1000
-    records, or if the records are completely sorted: the commonest class is one run. Otherwise it is an info.
+    records, or if the records are completely sorted: the most common class is one run. Otherwise it is an info.
 
     Why it matters:
         A shuffle buffer that is smaller than the runs does not mix the classes. The model learns one class, forgets it,

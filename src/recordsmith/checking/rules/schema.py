@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from recordsmith.checking.wording import listed, locate, share
+from recordsmith.checking.wording import listed, located, share
 from recordsmith.facts.dataset_facts import DatasetFacts, Mismatch
 from recordsmith.rules import Finding, Location, Rule, Severity, rule
 from recordsmith.wording.numbers import count_text
@@ -49,7 +49,7 @@ def unexpected_feature(facts: DatasetFacts) -> Iterator[Finding]:
     """A record has a feature that the schema does not declare.
 
     Why it matters:
-        Nobody reads it. If it is a declared one under a name with a slip of the pen, its values are lost.
+        Nobody reads it. If it is a declared feature with a misspelled name, its values are lost.
 
     Example:
         `lable` in the writer, `label` in the schema.
@@ -81,7 +81,8 @@ def dtype_differs(facts: DatasetFacts) -> Iterator[Finding]:
         A label written as a float list.
 
     Fix:
-        Declare the type that is stored, or write the records again with the schema, which converts or refuses.
+        Declare the type that is stored, or write the records again with the schema, which converts them or raises an
+        error.
     """
     for mismatch in _of_kind(facts, "dtype"):
         yield _finding(
@@ -94,8 +95,8 @@ def shape_differs(facts: DatasetFacts) -> Iterator[Finding]:
     """A feature has another number of values than its declared shape or length.
 
     Why it matters:
-        Parsing fails: `Number of float values != expected`. Where only the total fits by chance, values are taken for
-        others.
+        Parsing fails: `Number of float values != expected`. Where only the total fits by chance, values end up in the
+        wrong places.
 
     Example:
         Images of 28x28 and a declared shape of (32, 32); one box more than `max_length`.
@@ -118,8 +119,8 @@ def constraint_broken(facts: DatasetFacts) -> Iterator[Finding]:
         `rs.Scalar("float32", min=0, max=1)` and a score of 100, from a source that counts in percent.
 
     Fix:
-        Correct the values at their source, or the constraint if it was too narrow. `recordsmith make` sets such rows
-        aside with the reason.
+        Correct the values at their source, or the constraint if it was too narrow. `recordsmith make` rejects such rows
+        with the reason.
     """
     for mismatch in _of_kind(facts, "constraint"):
         yield _finding(constraint_broken, facts, mismatch, f"break a constraint of {mismatch.feature!r}")
@@ -127,7 +128,7 @@ def constraint_broken(facts: DatasetFacts) -> Iterator[Finding]:
 
 @rule("S006", "label-outside-classes", Severity.ERROR)
 def label_outside_classes(facts: DatasetFacts) -> Iterator[Finding]:
-    """A label is no number of the declared classes.
+    """A label is not a number of the declared classes.
 
     Why it matters:
         Sparse cross entropy fails on a CPU, with an error that names neither file nor record, and is NaN on a GPU.
@@ -145,15 +146,13 @@ def label_outside_classes(facts: DatasetFacts) -> Iterator[Finding]:
         )
     for label in facts.labels:
         if label.outside and label.feature not in reported:
-            location, more = locate(label.outside_places, label.feature)
             values = list(dict.fromkeys(place.detail for place in label.outside_places if place.detail))
             found = f": {', '.join(values)}" if values else ""
             yield label_outside_classes.finding(
                 f"{count_text(label.outside, 'label')} of {label.feature!r} "
                 f"{'is' if label.outside == 1 else 'are'} not among the {len(label.names)} declared classes{found}.",
-                location=location,
                 count=label.outside,
-                places=more,
+                **located(label.outside_places, label.feature),
             )
 
 
@@ -246,14 +245,12 @@ def sequence_examples_read_as_examples(facts: DatasetFacts) -> Iterator[Finding]
     """
     found = _in_steps(facts)
     if found:
-        location, more = locate(found[0].places, found[0].feature)
         yield sequence_examples_read_as_examples.finding(
             f"The records are SequenceExamples: {listed([one.feature for one in found])} "
             f"{'is' if len(found) == 1 else 'are'} in their feature lists, and the schema declares "
             f"{'it as a feature' if len(found) == 1 else 'them as features'} of an Example.",
-            location=location,
             count=max(one.count for one in found),
-            places=more,
+            **located(found[0].places, found[0].feature),
         )
 
 
@@ -267,7 +264,6 @@ def _of_kind(facts: DatasetFacts, kind: str) -> list[Mismatch]:
 
 
 def _finding(one: Rule[DatasetFacts], facts: DatasetFacts, mismatch: Mismatch, what: str) -> Finding:
-    location, more = locate(mismatch.places, mismatch.feature)
     verb, _, rest = what.partition(" ")
     single = {"have": "has", "lack": "lacks", "store": "stores", "break": "breaks"}[verb]
     found = f" Found: {mismatch.found}." if mismatch.found else ""
@@ -276,9 +272,8 @@ def _finding(one: Rule[DatasetFacts], facts: DatasetFacts, mismatch: Mismatch, w
     return one.finding(
         f"{count_text(mismatch.count, 'record')} ({share(mismatch.count, facts.records)}) "
         f"{single if mismatch.count == 1 else verb} {rest}.{found}{expected}{near}",
-        location=location,
+        **located(mismatch.places, mismatch.feature),
         count=mismatch.count,
-        places=more,
         evidence={
             key: value
             for key, value in (

@@ -28,7 +28,7 @@ def missing_shard(facts: DatasetFacts) -> Iterator[Finding]:
     """A file of the dataset is missing.
 
     A file is missing if there is no file with its number of `-of-N`, or if the description lists it. Files that
-    exist beside the others but are not in the given paths are not reported. If a single file is given by its name, its
+    exist next to the others but are not in the given paths are not reported. If a single file is given by its name, its
     siblings are not looked for.
 
     Why it matters:
@@ -78,7 +78,7 @@ def missing_shard(facts: DatasetFacts) -> Iterator[Finding]:
 
 @rule("F010", "doubled-shard", Severity.ERROR)
 def doubled_shard(facts: DatasetFacts) -> Iterator[Finding]:
-    """A shard exists twice: the same number twice, or two numberings `-of-N` of one name.
+    """A shard exists twice: two files have the same number, or one name has two numberings `-of-N`.
 
     Why it matters:
         A glob reads both, so that records count twice in training, or evaluation runs partly on training data of
@@ -171,7 +171,7 @@ def unlisted_file(facts: DatasetFacts) -> Iterator[Finding]:
 
 @rule("F016", "unreadable-description", Severity.ERROR)
 def unreadable_description(facts: DatasetFacts) -> Iterator[Finding]:
-    """The description beside the files (recordsmith.json, dataset_info.json) cannot be read.
+    """The description next to the files (recordsmith.json, dataset_info.json) cannot be read.
 
     The files are then checked by their names, without a schema.
 

@@ -26,7 +26,7 @@ _WORTH_SAYING = 0.1  # of all payloads, that a saving has to be
 def raw_pixels_stored(facts: DatasetFacts) -> Iterator[Finding]:
     """A byte feature contains the pixels of images without encoding.
 
-    Detected by the declared shape, by features beside it with height, width and channels, or by its name and a number
+    Detected by the declared shape, by features with its height, width and channels, or by its name and a number
     of bytes that a square image has. If each channel takes 2, 4 or 8 bytes, it is a warning. With one byte per channel,
     only images of at least 64x64 pixels are reported, because encoding smaller images saves little.
 
@@ -53,7 +53,7 @@ def raw_pixels_stored(facts: DatasetFacts) -> Iterator[Finding]:
         form = "as JPEG (estimated)" if pixels.pixels >= _WORTH_ENCODING else "as uint8"
         each = f", with {pixels.bytes_each} bytes for each channel of a pixel" if wide else ""
         yield raw_pixels_stored.finding(
-            f"{feature.name!r} holds raw pixels ({pixels.height}x{pixels.width}x{pixels.channels}, "
+            f"{feature.name!r} contains raw pixels ({pixels.height}x{pixels.width}x{pixels.channels}, "
             f"inferred from {pixels.how})"
             f"{each}: {bytes_text(total)}. About {bytes_text(saved)} ({share(saved, total)}) would be saved {form}"
             f"{_before_compression(facts)}.",
@@ -127,8 +127,8 @@ def negative_integers(facts: DatasetFacts) -> Iterator[Finding]:
         saved = numbers.negatives * (10 - _bytes_for(numbers.min, numbers.max or 0))
         if saved >= 10_000 and saved >= _WORTH_SAYING * payload:
             yield negative_integers.finding(
-                f"{feature.name!r} holds {numbers.negatives:,} negative integers, which take 10 bytes each. Narrower "
-                f"types stored as bytes would save about {bytes_text(saved)} ({share(saved, payload)} of all)"
+                f"{feature.name!r} contains {numbers.negatives:,} negative integers, which take 10 bytes each. "
+                f"Narrower types stored as bytes would save about {bytes_text(saved)} ({share(saved, payload)} of all)"
                 f"{_before_compression(facts)}.",
                 location=Location(feature=feature.name),
                 evidence={"negatives": numbers.negatives, "saving": saved},

@@ -17,7 +17,7 @@ _TAIL_BYTES = 200  # of a text index, that hold its last line
 
 @rule("F017", "stale-text-index", Severity.ERROR)
 def stale_text_index(facts: DatasetFacts) -> Iterator[Finding]:
-    """The text index of DALI (`.idx`) or of the tfrecord package (`.tfindex`) beside a file does not match the file.
+    """The text index of DALI (`.idx`) or of the tfrecord package (`.tfindex`) next to a file does not match the file.
 
     Its last line has to end where the file ends.
 

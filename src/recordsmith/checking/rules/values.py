@@ -17,7 +17,7 @@ from recordsmith.checking.feature_reading import (
     values_per_record,
 )
 from recordsmith.checking.storage_reading import float_pixels
-from recordsmith.checking.wording import amount, listed, locate, share
+from recordsmith.checking.wording import amount, listed, located, share
 from recordsmith.facts.dataset_facts import DatasetFacts
 from recordsmith.facts.feature_order import with_parts
 from recordsmith.facts.value_facts import FeatureFacts, NumberFacts
@@ -80,15 +80,13 @@ def not_finite(facts: DatasetFacts) -> Iterator[Finding]:
         }
         total = sum(bad.values())
         if total:
-            location, more = locate(feature.nan_places, feature.name)
             kinds = ", ".join(f"{count:,} {name}" for name, count in bad.items() if count)
             yield not_finite.finding(
-                f"Feature {feature.name!r} holds {kinds} among {count_text(numbers.count, 'value')} "
+                f"Feature {feature.name!r} contains {kinds} among {count_text(numbers.count, 'value')} "
                 f"({share(total, numbers.count)}).",
-                location=location,
                 count=total,
-                places=more,
                 evidence={name: count for name, count in bad.items() if count},
+                **located(feature.nan_places, feature.name),
             )
 
 
@@ -199,14 +197,16 @@ def missing_in_a_few(facts: DatasetFacts) -> Iterator[Finding]:
     for severity, features in few.items():
         if not features:
             continue
-        location, more = locate(features[0].missing_places, features[0].name)
         absent, known = features[0].missing + features[0].unset, features[0].records + features[0].missing
         of_all = count_text(known + features[0].unset, "record")
         one = f"Feature {features[0].name!r} is missing in {absent:,} of {of_all}"
         others = [feature.name for feature in features[1:]]
         more_features = f"; a few records also lack {listed(others)}" if others else ""
         yield missing_in_a_few.finding(
-            f"{one}{more_features}.", location=location, count=absent, places=more, severity=severity
+            f"{one}{more_features}.",
+            count=absent,
+            severity=severity,
+            **located(features[0].missing_places, features[0].name),
         )
 
 

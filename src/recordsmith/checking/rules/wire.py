@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from recordsmith.checking.wording import locate, share
+from recordsmith.checking.wording import first_detail, located, share
 from recordsmith.facts.dataset_facts import Anomaly, DatasetFacts
-from recordsmith.facts.value_facts import FeatureFacts
 from recordsmith.rules import Finding, Location, Rule, Severity, rule
 from recordsmith.wording.numbers import count_text
 
@@ -39,7 +38,7 @@ _PARSED = ("example", "sequence_example", "empty")
 
 @rule("W001", "not-an-example", Severity.ERROR)
 def not_an_example(facts: DatasetFacts) -> Iterator[Finding]:
-    """A record's payload is no tf.train.Example.
+    """A record's payload is not a tf.train.Example.
 
     An info if no record of the dataset is one: raw text or another message may be what is meant. An error if some are
     and others are not.
@@ -59,9 +58,10 @@ def not_an_example(facts: DatasetFacts) -> Iterator[Finding]:
     if not odd:
         return
     places = tuple(place for one in facts.anomalies if one.kind == "not-an-example" for place in one.places)
-    location, more = locate(places)
-    if not location.path:
-        location = Location(next((shard.path for shard in facts.shards if set(shard.payloads) & set(odd)), None))
+    found = located(places)
+    if not found["location"].path:
+        path = next((shard.path for shard in facts.shards if set(shard.payloads) & set(odd)), None)
+        found["location"] = Location(path)
     everything = sum(odd.values()) == sum(kinds.values())
     what = ", ".join(f"{_NAMES.get(kind, kind)} ({count:,})" for kind, count in odd.items())
     if everything:
@@ -78,9 +78,9 @@ def not_an_example(facts: DatasetFacts) -> Iterator[Finding]:
         advice = ""
     yield not_an_example.finding(
         message,
-        location=Location(location.path) if everything else location,
+        location=Location(found["location"].path) if everything else found["location"],
         count=sum(odd.values()),
-        places=() if everything else more,
+        places=() if everything else found["places"],
         advice=advice,
         evidence={"payloads": dict(kinds)},
         severity=Severity.INFO if everything else Severity.ERROR,
@@ -122,14 +122,13 @@ def mixed_kinds(facts: DatasetFacts) -> Iterator[Finding]:
     for feature in facts.features:
         if len(feature.kinds) > 1:
             rare = min(feature.kinds, key=lambda kind: feature.kinds[kind])
-            location, more = locate(feature.kind_places.get(rare, ()), feature.name)
-            kinds = ", ".join(f"{kind} in {count_text(count, 'record')}" for kind, count in _falling(feature))
+            by_count = sorted(feature.kinds.items(), key=lambda item: -item[1])
+            kinds = ", ".join(f"{kind} in {count_text(count, 'record')}" for kind, count in by_count)
             yield mixed_kinds.finding(
                 f"Feature {feature.name!r} has several types: {kinds}.",
-                location=location,
-                places=more,
                 count=feature.kinds[rare],
                 evidence={"kinds": dict(feature.kinds)},
+                **located(feature.kind_places.get(rare, ()), feature.name),
             )
 
 
@@ -182,12 +181,12 @@ def key_not_utf8(facts: DatasetFacts) -> Iterator[Finding]:
     Fix:
         Write the records again with names in UTF-8.
     """
-    yield from _anomalies(key_not_utf8, facts, "non-utf8-key", "have a feature whose name is not UTF-8")
+    yield from _anomalies(key_not_utf8, facts, "non-utf8-key", "have a feature name that is not UTF-8")
 
 
 @rule("W007", "two-kinds-at-once", Severity.ERROR)
 def two_kinds_at_once(facts: DatasetFacts) -> Iterator[Finding]:
-    """One feature of one record holds lists of two kinds.
+    """One feature of one record contains lists of two kinds.
 
     Why it matters:
         Protobuf keeps the last of them and TensorFlow's parser the first: two readers see different values.
@@ -198,7 +197,7 @@ def two_kinds_at_once(facts: DatasetFacts) -> Iterator[Finding]:
     Fix:
         Write the records again with one kind.
     """
-    yield from _anomalies(two_kinds_at_once, facts, "mixed-kinds", "hold lists of two kinds in one feature")
+    yield from _anomalies(two_kinds_at_once, facts, "mixed-kinds", "contain lists of two kinds in one feature")
 
 
 @rule("W008", "mixed-payloads", Severity.ERROR)
@@ -229,7 +228,7 @@ def mixed_payloads(facts: DatasetFacts) -> Iterator[Finding]:
 
 @rule("W009", "many-feature-names", Severity.WARNING)
 def many_feature_names(facts: DatasetFacts) -> Iterator[Finding]:
-    """The records have more than 1000 different feature names together, of which each has few.
+    """The records have more than 1000 different feature names together, although each record has only a few.
 
     Few means that a name is on average in less than half of the records: a wide table has its columns in all of them.
 
@@ -264,10 +263,6 @@ def _payloads(facts: DatasetFacts) -> Counter[str]:
     return kinds
 
 
-def _falling(feature: FeatureFacts) -> list[tuple[str, int]]:
-    return sorted(feature.kinds.items(), key=lambda item: -item[1])
-
-
 def _anomalies(one: Rule[DatasetFacts], facts: DatasetFacts, kind: str, what: str) -> Iterator[Finding]:
     for anomaly in facts.anomalies:
         if anomaly.kind == kind:
@@ -275,13 +270,10 @@ def _anomalies(one: Rule[DatasetFacts], facts: DatasetFacts, kind: str, what: st
 
 
 def _anomaly(one: Rule[DatasetFacts], anomaly: Anomaly, facts: DatasetFacts, what: str) -> Finding:
-    location, more = locate(anomaly.places, anomaly.feature)
-    detail = next((place.detail for place in anomaly.places if place.detail), "")
-    which = f" The first: {detail}." if detail else ""
     return one.finding(
         f"{count_text(anomaly.count, 'record')} ({share(anomaly.count, facts.records)}) "
-        f"{what if anomaly.count > 1 else what.replace('have', 'has', 1).replace('hold', 'holds', 1)}.{which}",
-        location=location,
+        f"{what if anomaly.count > 1 else what.replace('have', 'has', 1).replace('contain', 'contains', 1)}."
+        f"{first_detail(anomaly.places)}",
         count=anomaly.count,
-        places=more,
+        **located(anomaly.places, anomaly.feature),
     )

@@ -22,7 +22,7 @@ Examples:
 )
 @format_option("The format of the output.")
 def cache(*, empty: bool, style: str) -> None:
-    """Show how much of remote files is kept on this disk, and how much may be.
+    """Show how much data of remote files is cached on this disk, and the limit.
 
     Files in object stores are read in blocks, which are kept for the next epoch and the next program. RECORDSMITH_CACHE
     sets the folder, and RECORDSMITH_CACHE_LIMIT the limit, such as 200GB; 0 keeps nothing.

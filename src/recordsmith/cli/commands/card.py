@@ -22,7 +22,7 @@ _ENDINGS = {".md": "markdown", ".markdown": "markdown", ".html": "html", ".htm":
 @click.option(
     "--to",
     type=NearChoice(["markdown", "html", "croissant"]),
-    help="The format.  [default: known by the ending of the output, or markdown]",
+    help="The format.  [default: from the suffix of the output file, or markdown]",
 )
 @click.option("-o", "--output", metavar="FILE", help="The file to write.  [default: print]")
 @click.option("--overwrite", is_flag=True, help="Replace an existing file.")
@@ -30,7 +30,7 @@ def card(*, paths: tuple[str, ...], to: str | None, output: str | None, overwrit
     """Describe a dataset: what is in it, how much, how it was made, and under which licence.
 
     Markdown and HTML are for people. All records are read, as by `recordsmith check`. Croissant is JSON-LD for search
-    engines and other programs, and is made from the description beside the files. Licence, citation, homepage and
+    engines and other programs, and is made from the description next to the files. Licence, citation, homepage and
     version are those that `make` and `copy` were given with --metadata.
     """
     import os

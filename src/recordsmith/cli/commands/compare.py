@@ -50,7 +50,7 @@ def compare(
 ) -> None:
     """Compare two datasets, or two splits of one.
 
-    Each finding says what changed: features that vanished or have another type, classes that vanished or are new,
+    Each finding says what changed: features that are missing or have another type, classes that are missing or new,
     values and classes with other distributions, class numbers that mean something else, records that are in both.
     `recordsmith rule CODE` explains a rule.
 

@@ -94,8 +94,8 @@ def sample_option(_ctx: click.Context | None, _param: click.Parameter | None, va
 @click.option(
     "--records",
     metavar="FILE",
-    help="Copy only the records whose numbers are in this file, one per line, counted from 0 over all sources. "
-    "`recordsmith view` writes such files. The records stay in the order of the sources.",
+    help="Copy only the records with the numbers in this file, one per line, counted from 0 over all sources. "
+    "`recordsmith view` writes these files. The records stay in the order of the sources.",
 )
 @click.option("--dedupe", is_flag=True, help="Leave out records that repeat an earlier record byte for byte.")
 @click.option(
@@ -163,7 +163,7 @@ def copy(ctx: click.Context, /, *, sources: tuple[str, ...], output: str, style:
     from recordsmith.cli.consoles import echo_json, echo_part, output_console, print_to
     from recordsmith.cli.resuming import resumable
     from recordsmith.copying.copy import copy as copy_dataset
-    from recordsmith.dataset.schema_source import find_schema
+    from recordsmith.dataset.descriptions.schema_source import find_schema
     from recordsmith.terminal.results.copied_tables import copied_json, copied_renderable
     from recordsmith.workers.progress_display import making_progress
 

@@ -20,10 +20,10 @@ Examples:
 """
 
 
-@click.command(short_help="Draw batches from a pipeline and say why training may not improve.", epilog=_EXAMPLES)
+@click.command(short_help="Read batches from a pipeline and say why training may not improve.", epilog=_EXAMPLES)
 @click.argument("pipeline", metavar="FILE:PIPELINE")
 @click.option("--model", metavar="FILE:MODEL", help="The Keras model or PyTorch module that is trained on it.")
-@click.option("--loss", metavar="FILE:LOSS", help="The loss of the model; a compiled Keras model knows its own.")
+@click.option("--loss", metavar="FILE:LOSS", help="The loss of the model; not needed for a compiled Keras model.")
 @click.option("--validation", metavar="FILE:PIPELINE", help="The pipeline of the validation data, to compare.")
 @click.option("--records", multiple=True, metavar="PATH", help="The TFRecords that the pipeline reads, to compare.")
 @click.option(
@@ -32,10 +32,10 @@ Examples:
     type=click.IntRange(1),
     default=100,
     show_default=True,
-    help="How many batches to draw of each epoch, at most.",
+    help="The maximum number of batches to read in each epoch.",
 )
 @click.option(
-    "--epochs", metavar="N", type=click.IntRange(1), default=2, show_default=True, help="How many epochs to draw."
+    "--epochs", metavar="N", type=click.IntRange(1), default=2, show_default=True, help="The number of epochs to read."
 )
 @click.option(
     "--timeout",
@@ -43,7 +43,7 @@ Examples:
     type=click.FloatRange(0, min_open=True),
     default=300,
     show_default=True,
-    help="Stop the process of the pipeline after this time, and say where it was.",
+    help="Stop the pipeline after this time, and report the line that it was running.",
 )
 @report_options
 @click.pass_context
@@ -61,16 +61,16 @@ def diagnose(  # noqa: PLR0913 - each is an option of its own
     timeout: float,
     **options: Any,
 ) -> None:
-    """Draw batches from a pipeline, look at them, and say why training on them may not improve.
+    """Read batches from a pipeline, inspect them, and say why training on them may not improve.
 
     FILE:PIPELINE is a Python file and a name at its top level: a recordsmith loader, a tf.data.Dataset, a PyTorch
     DataLoader or Dataset, a pair of arrays, any iterable of batches, or a function without arguments that returns one.
     FILE:MODEL likewise. With --records, labels are compared with those on disk. With --model, shapes and labels are
-    compared with what it takes, and a copy of it is trained for a moment. With --validation, the validation data is
-    compared with the training data.
+    compared with what the model expects, and a copy of it is trained for a few steps. With --validation, the validation
+    data is compared with the training data.
 
     The file is imported, so its top-level code runs, in a separate process, as `python FILE` would, but `__name__` is
-    not "__main__". What it prints goes to standard error. To have code only read and not run, use `recordsmith doctor`.
+    not "__main__". What it prints goes to standard error. To analyse code without running it, use `recordsmith doctor`.
 
     The exit code is 1 if there are findings of the severity of --fail-on or above.
     """

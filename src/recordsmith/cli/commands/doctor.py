@@ -21,7 +21,7 @@ Examples:
 """
 
 
-@click.command(short_help="Find mistakes in code that trains or that writes TFRecords.", epilog=_EXAMPLES)
+@click.command(short_help="Find mistakes in code that trains models or writes TFRecords.", epilog=_EXAMPLES)
 @click.argument("path", metavar="PATH")
 @click.option("--data", multiple=True, metavar="PATH", help="The TFRecords that the code reads or writes.")
 @click.option("--fix", is_flag=True, help="Apply the safe fixes to the files.")

@@ -36,7 +36,7 @@ Examples:
     "--output",
     metavar="FILE",
     required=True,
-    help="The output file, whose name ends in .parquet, .csv, .jsonl or .tar; or a folder, with --to. Or a URL.",
+    help="The output file, with a name that ends in .parquet, .csv, .jsonl or .tar; or a folder, with --to. Or a URL.",
 )
 @click.option(
     "--to",
@@ -66,7 +66,7 @@ Examples:
     "--extension-types",
     is_flag=True,
     help="In Parquet, write tensors of one shape as Arrow's fixed_shape_tensor. Hugging Face's datasets cannot read "
-    "such files.",
+    "these files.",
 )
 @on_error_option("What to do with a damaged or invalid record: stop, or skip it.", "stop", "skip", default="stop")
 @remote_options
@@ -80,13 +80,13 @@ Examples:
 def export(ctx: click.Context, /, *, paths: tuple[str, ...], output: str, style: str, **options: Any) -> None:
     """Write TFRecords as Parquet, CSV, JSON lines or tar files of WebDataset.
 
-    The schema is exported too: in the metadata of Parquet, as FILE.schema.json beside CSV and JSON lines, or as a
+    The schema is exported too: in the metadata of Parquet, as FILE.schema.json next to CSV and JSON lines, or as a
     member of a tar file. `recordsmith make FILE -o DATA` uses it to restore every record exactly.
 
     Exit codes: 0 all requested records were exported, 1 some could not be exported, 2 nothing was written.
     """
     from recordsmith.cli.consoles import echo_json, output_console, print_to
-    from recordsmith.dataset.schema_source import find_schema
+    from recordsmith.dataset.descriptions.schema_source import find_schema
     from recordsmith.exporting.export import export as export_dataset
     from recordsmith.terminal.results.copied_tables import exported_json, exported_renderable
     from recordsmith.workers.progress_display import making_progress

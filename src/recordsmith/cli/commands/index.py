@@ -37,7 +37,9 @@ Examples:
     "-o", "--output", metavar="PLACE", help="The folder for the text indexes, or a file if there is only one."
 )
 @click.option("--rebuild", is_flag=True, help="Rebuild cached indexes, even if they match their files.")
-@click.option("--upload", is_flag=True, help="Also put the indexes of remote files beside them, for all readers.")
+@click.option(
+    "--upload", is_flag=True, help="Also upload the indexes of remote files next to the files, for all readers."
+)
 @files_of_split_option
 @engine_options
 def index(
@@ -54,11 +56,11 @@ def index(
     """Build indexes of TFRecord files, which say where each record starts.
 
     recordsmith builds its own indexes when they are needed. This command builds them in advance, so that the first
-    reader need not wait. They are stored in a hidden folder .recordsmith beside the data or, if that is not
+    reader does not have to wait. They are stored in a hidden folder .recordsmith next to the data or, if that is not
     writable, in the user's cache folder. They are rebuilt when a file has changed.
 
     To index a file in an object store, all of it is read once. The index is kept in the user's cache folder. With
-    --upload it is also stored beside the file, in .recordsmith, where every reader finds it.
+    --upload it is also stored next to the file, in .recordsmith, where every reader finds it.
 
     DALI and the tfrecord package need indexes in their own formats, and neither build nor check them: write them
     again whenever the data changes. Both support only uncompressed files.
@@ -71,7 +73,7 @@ def index(
 
     cached = style in ("text", "json")
     if cached and output is not None:
-        raise click.UsageError("-o is only for text indexes: recordsmith's own indexes have a fixed place.")
+        raise click.UsageError("-o is only for text indexes: recordsmith's own indexes have a fixed location.")
     if upload and not cached:
         raise click.UsageError("--upload is only for recordsmith's own indexes.")
     if rebuild and not cached:
@@ -83,7 +85,7 @@ def index(
     files = index_files(paths, split)
     if upload and not any(map(is_uploadable, files)):
         raise click.UsageError(
-            "--upload is only for files in an object store. The index of a local file is stored beside it without it."
+            "--upload is only for files in an object store. The index of a local file is always stored next to it."
         )
     execution = Execution.checked("", engine=engine, address=address, workers=1 if engine == "local" else None)
     console = output_console()

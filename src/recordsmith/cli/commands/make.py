@@ -150,7 +150,7 @@ class _UnderHeadings(click.Command):
     help="For TFRecords of other protobuf messages: the file that `protoc --descriptor_set_out` wrote.",
 )
 @click.option("--message", metavar="TYPE", help="The message type of these records, such as waymo.open_dataset.Frame.")
-@click.option("--raw", is_flag=True, help="Take TFRecords as bytes, in a column `payload`, for the function of --map.")
+@click.option("--raw", is_flag=True, help="Read TFRecords as bytes, in a column `payload`, for the --map function.")
 @click.option("--rate", metavar="HZ", type=click.IntRange(min=1), help="Resample sounds to this rate, such as 16000.")
 @click.option(
     "--rows", type=NearChoice(["episodes", "steps"]), help="For --kind rlds: what a row is.  [default: episodes]"
@@ -272,10 +272,10 @@ class _UnderHeadings(click.Command):
 @part_options
 @click.pass_context
 def make(ctx: click.Context, /, *, sources: tuple[str, ...], output: str, style: str, **options: Any) -> None:
-    """Make a dataset of TFRecord files, split and shuffled, with a description beside them.
+    """Make a dataset of TFRecord files, split and shuffled, with a description next to them.
 
-    SOURCE is a folder of images or texts (whose folders are classes, or splits that contain classes), images with boxes
-    or masks (COCO, Pascal VOC, YOLO, masks beside images), sounds, images or sounds that a table lists (metadata.csv),
+    SOURCE is a folder of images or texts (its folders are classes, or splits that contain classes), images with boxes
+    or masks (COCO, Pascal VOC, YOLO, masks next to images), sounds, images or sounds that a table lists (metadata.csv),
     scans, robot episodes (RLDS, LeRobot), a table (CSV, JSON, Parquet, Arrow, Excel), a database (SQLite, DuckDB),
     arrays (.npy, .npz, HDF5, .mat, idx), a saved dataset of Hugging Face, tar files of WebDataset, TFRecords, or
     videos. Several files of one kind, or a quoted glob, are one source.
@@ -286,7 +286,7 @@ def make(ctx: click.Context, /, *, sources: tuple[str, ...], output: str, style:
     """
     from recordsmith.cli.consoles import echo_json, echo_part, output_console, print_to
     from recordsmith.cli.resuming import resumable
-    from recordsmith.dataset.schema_source import find_schema
+    from recordsmith.dataset.descriptions.schema_source import find_schema
     from recordsmith.making.maker import make as make_dataset
     from recordsmith.terminal.results.made_tables import made_json, made_renderable
     from recordsmith.workers.progress_display import making_progress

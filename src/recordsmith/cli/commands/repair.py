@@ -37,8 +37,8 @@ Examples:
 @click.option(
     "--keep-suspect",
     metavar="PLACE",
-    help="A file (or a folder if there are several) for records whose data does not match its checksum and for records "
-    "that seem to be inside others.",
+    help="A file (or a folder if there are several) for records with data that does not match its checksum, and for "
+    "records that seem to be inside others.",
 )
 @click.option(
     "--compression",

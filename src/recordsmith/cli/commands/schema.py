@@ -10,7 +10,7 @@ import click
 from recordsmith.cli.options.shared_options import NearChoice, files_of_split_option
 
 if TYPE_CHECKING:
-    from recordsmith.dataset.schema_source import FoundSchema
+    from recordsmith.dataset.descriptions.schema_source import FoundSchema
 
 __all__ = ["schema"]
 
@@ -64,7 +64,7 @@ def schema(  # noqa: PLR0913 - one for each option
 ) -> None:
     """Print the schema of TFRecord files, or compare it with another.
 
-    The schema comes from recordsmith.json or a TensorFlow Datasets description beside the files. If there is none,
+    The schema comes from recordsmith.json or a TensorFlow Datasets description next to the files. If there is none,
     it is inferred from the records, and the output says from how many. The records do not say which numbers are
     labels or matrices: write the schema with -o, and edit it.
 
@@ -72,7 +72,7 @@ def schema(  # noqa: PLR0913 - one for each option
     schema.pbtxt. Two paths are compared.
     """
     from recordsmith.cli.consoles import echo_json, output_console, print_to
-    from recordsmith.dataset.schema_source import find_schema, is_schema_file
+    from recordsmith.dataset.descriptions.schema_source import find_schema, is_schema_file
     from recordsmith.errors import RecordsmithError
     from recordsmith.terminal.schemas.schema_difference import difference_renderable
 

@@ -39,10 +39,10 @@ _MOST_DATASETS = 20
 @click.option(
     "--program",
     metavar="PATH",
-    help="A Python file, a notebook, or a folder of them that uses the data: what `recordsmith doctor` finds in it is "
-    "shown beside the data. It is read, and not run.",
+    help="A Python file, a notebook, or a folder of them that uses the data: the findings of `recordsmith doctor` "
+    "are shown next to the data. The code is read, not run.",
 )
-@click.option("--together", is_flag=True, help="Show all paths as one dataset, instead of each as its own.")
+@click.option("--together", is_flag=True, help="Show all paths as one dataset, instead of each as a separate one.")
 @click.option(
     "--port", metavar="N", type=click.IntRange(0, 65535), default=0, help="The port to listen on. [default: a free one]"
 )
@@ -51,8 +51,8 @@ _MOST_DATASETS = 20
     metavar="ADDRESS",
     default="127.0.0.1",
     show_default=True,
-    help="The address to listen on. Beyond 127.0.0.1, everybody who can reach this machine and has the link can read "
-    "the data, and it is not encrypted on its way.",
+    help="The address to listen on. With an address other than 127.0.0.1, everybody who can reach this machine and "
+    "has the link can read the data, and the connection is not encrypted.",
 )
 @click.option("--browser/--no-browser", default=True, help="Open the browser, or only print the link. [default: open]")
 def view(
@@ -69,12 +69,13 @@ def view(
     """Look at TFRecord files in the browser.
 
     PATH is a file, a folder, a quoted glob, or a URL. Several paths are several datasets, which can be compared. The
-    viewer only reads, and only programs on this machine that have the link can connect to it. It runs until Ctrl-C.
+    viewer never changes files, and only programs on this machine that have the link can connect to it. It runs until
+    Ctrl-C.
 
     On another machine, run it there with --no-browser --port 8000, and run `ssh -L 8000:127.0.0.1:8000 THAT-MACHINE`
     here. Then open the link that it printed.
     """
-    from recordsmith.dataset.schema_source import find_schema
+    from recordsmith.dataset.descriptions.schema_source import find_schema
     from recordsmith.viewer.data.opened import OpenedDataset
     from recordsmith.viewer.server import Server
 
@@ -82,7 +83,7 @@ def view(
     groups = [list(paths)] if together else [[path] for path in paths]
     if len(groups) > _MOST_DATASETS:
         raise click.UsageError(
-            f"{len(groups)} paths are too many datasets to show: at most {_MOST_DATASETS}. "
+            f"{len(groups)} datasets cannot be shown together: the limit is {_MOST_DATASETS}. "
             "Use --together, or quote the glob."
         )
     opened = [OpenedDataset(group, split=split, schema=schema) for group in groups]
@@ -102,11 +103,11 @@ def _greet(server: Server, page: str | None) -> None:
     echo(server.url)
     if not is_loopback(server.host):
         echo(
-            "Listening beyond this machine: everybody who can reach it and has this link can read the data, and the "
-            "connection is not encrypted.",
+            "Other machines can connect: everybody who can reach this machine and has this link can read the data, "
+            "and the connection is not encrypted.",
             err=True,
         )
-    echo(f"From another machine: ssh -L {server.port}:127.0.0.1:{server.port} {_this_machine()}", err=True)
+    echo(f"From another machine: ssh -L {server.port}:127.0.0.1:{server.port} {os.uname().nodename}", err=True)
     echo("Ctrl-C ends the viewer.", err=True)
     if page is not None and not webbrowser.open(f"file://{page}"):
         echo("No browser could be opened: open the link above.", err=True)
@@ -127,7 +128,3 @@ def _opened_by_file(server: Server) -> Iterator[str]:
     finally:
         with contextlib.suppress(OSError):
             os.unlink(path)
-
-
-def _this_machine() -> str:
-    return os.uname().nodename

@@ -157,8 +157,8 @@ engine_option = click.option(
     type=NearChoice(["local", "ray"]),
     default="local",
     show_default=True,
-    help="Where the work is done: on this machine, or on a Ray cluster whose machines see the same folders or URLs. "
-    "The result does not depend on it.",
+    help="Where the work is done: on this machine, or on a Ray cluster with machines that see the same folders or "
+    "URLs. The result does not depend on it.",
 )
 address_option = click.option(
     "--address",
@@ -169,7 +169,7 @@ part_option = click.option(
     "--part",
     metavar="K/N",
     help="Do only one part of the work, such as 3/8, as one job of a job array. All jobs write to the same folder "
-    "or URL. Parts may run at the same time, in any order, and again.",
+    "or URL. Parts may run at the same time, in any order, and more than once.",
 )
 finish_option = click.option(
     "--finish", is_flag=True, help="Order, write, verify and publish the files after all parts are done."
@@ -185,15 +185,15 @@ staging_option = click.option(
 allow_race_option = click.option(
     "--allow-race",
     is_flag=True,
-    help="For an output at a URL: write also to storage without conditional writes, where two runs at the same time "
-    "could overwrite each other's output.",
+    help="For an output at a URL: allow storage without conditional writes, where two simultaneous runs could "
+    "overwrite each other's output.",
 )
 metadata_option = click.option(
     "--metadata",
     metavar="KEY=VALUE",
     multiple=True,
     callback=read_metadata,
-    help="Something to say about the dataset, kept in recordsmith.json and in TFDS' dataset_info.json: description, "
+    help="Metadata of the dataset, stored in recordsmith.json and in TFDS' dataset_info.json: description, "
     "license, citation, homepage, version (such as 1.0.0), or supervised_keys=INPUT,TARGET. KEY=@FILE takes the text "
     "of a file. May be given several times.",
 )

@@ -67,34 +67,35 @@ def diagnose(  # noqa: PLR0913 - each is a choice of its own, and most are named
     configuration: Configuration | None = None,
     progress: OnPhase | ShowProgress = "auto",
 ) -> Report:
-    """Look at the batches that a pipeline really feeds, and say why training on them may not improve.
+    """Inspect the batches that a pipeline really feeds, and say why training on them may not improve.
 
-    It draws batches of two epochs and looks at their shapes, values and order. With `records`, elements are found again
-    on disk and their labels are compared. With a model, shapes and labels are compared with what the model takes, and a
-    copy of it is trained for a moment. With `validation`, the validation data is compared with the training data. The
+    It reads batches of two epochs and checks their shapes, values and order. With `records`, elements are found on disk
+    and their labels are compared. With a model, shapes and labels are compared with what the model expects, and a copy
+    of it is trained for a few steps. With `validation`, the validation data is compared with the training data. The
     weights of the model, its optimizer and all random states stay unchanged.
 
     Args:
         pipeline: a recordsmith loader, a tf.data.Dataset, a PyTorch DataLoader or Dataset, a Keras PyDataset, a
             LightningDataModule, a Hugging Face dataset, a pair of arrays, or any iterable of batches. A generator can
-            be iterated over only once: it is used up afterwards, and there is no second epoch to compare with.
+            be iterated over only once: it is exhausted afterwards, and there is no second epoch to compare with.
         records: the TFRecords behind the pipeline: a path as for `rs.open`, or an open dataset. A recordsmith loader
             knows its own.
         model: a Keras 3 model or a PyTorch module.
         loss: the loss of the model; None takes that of a compiled Keras model.
         validation: the pipeline of the validation data, of the same kinds; None takes that of a LightningDataModule.
-        batches: the maximum number of batches to draw of each epoch.
-        epochs: the number of epochs to draw.
-        time_limit: the time that it may take in seconds, about. A pipeline that gives no batch in this time hangs.
+        batches: the maximum number of batches to read in each epoch.
+        epochs: the number of epochs to read.
+        time_limit: the approximate time limit in seconds. A pipeline that returns no batch in this time is reported as
+            hanging.
         seed: of all random choices.
-        select: the rules to apply, by code, beginning of a code, or name; without any, all.
+        select: the rules to apply: codes, prefixes of codes, or names; by default all.
         ignore: the rules to leave out.
-        fail_on: the least severity that makes the report not `ok`; None: as the configuration says, or "warning".
-        baseline: known findings, or the file of them, which are not reported again; None: as the configuration says.
+        fail_on: the lowest severity that makes the report not `ok`; None: that of the configuration, or "warning".
+        baseline: known findings, which are not reported again, or their file; None: that of the configuration.
         configuration: a project's settings, from `rs.load_configuration()`; None: no file is read.
-        progress: True shows a bar on a terminal and in a notebook, and elsewhere writes a line now and then; "auto"
-            shows the bar alone; False shows nothing. A function is called from time to time with the phase, the amount
-            done, and the total (0 if it is not known).
+        progress: True shows a bar on a terminal and in a notebook, and elsewhere writes a line every few seconds;
+            "auto" shows only the bar; False shows nothing. A function is called from time to time with the phase, the
+            amount done, and the total (0 if it is not known).
 
     Returns:
         The report: `.findings`, `.ok`, `.to_html(path)` with images and histograms, `.to_json()`.
@@ -138,7 +139,7 @@ def diagnose(  # noqa: PLR0913 - each is a choice of its own, and most are named
             probe, why_not = open_model(model, loss)
             observed = replace(observed, notes=(*observed.notes, *([why_not] if why_not else [])))
             if probe is not None:
-                facts, failed = _tried("The model was not looked at", None, probe.facts, kept[0])
+                facts, failed = _tried("The model was not checked", None, probe.facts, kept[0])
                 observed = replace(observed, model=facts, notes=(*observed.notes, *failed))
         found = without_consequences(judge.find(observed))
         left = begun + time_limit - time.perf_counter()
@@ -163,9 +164,9 @@ def diagnose(  # noqa: PLR0913 - each is a choice of its own, and most are named
 def _check(*, batches: int, epochs: int, time_limit: float) -> None:
     for name, value, least in (("batches", batches, 1), ("epochs", epochs, 1)):
         if isinstance(value, bool) or not isinstance(value, int) or value < least:
-            raise PipelineError(f"{name} is a whole number from {least} on.", found=repr(value))
+            raise PipelineError(f"{name} must be an integer of at least {least}.", found=repr(value))
     if not time_limit > 0:
-        raise PipelineError("time_limit is a number of seconds.", found=repr(time_limit))
+        raise PipelineError("time_limit must be a number of seconds.", found=repr(time_limit))
 
 
 def _opened(records: Any) -> StoredDataset:
@@ -181,13 +182,13 @@ def _observed(source: Pipeline, epochs: list[SampledEpoch], seed: int) -> Observ
     sizes = [one.batch.rows for one in first.batches]
     columns, no_columns = _tried("Values were not measured", (), measure_columns, kept)
     leaks, _ = _tried("", (), find_leaks, kept)
-    labels, no_labels = _tried("Labels were not looked at", None, measure_labels, first, seed=seed)
-    order, no_order = _tried("Order was not looked at", None, compare_epochs, epochs)
+    labels, no_labels = _tried("Labels were not checked", None, measure_labels, first, seed=seed)
+    order, no_order = _tried("Order was not checked", None, compare_epochs, epochs)
     if order is not None:
         moved, _ = _tried("", {}, relabelled_rows, epochs)
         order = replace(order, **moved)
     same_inputs, _ = _tried("", (), find_same_inputs, kept)
-    workers, no_workers = _tried("The workers were not looked at", None, _workers, source, first)
+    workers, no_workers = _tried("The workers were not checked", None, _workers, source, first)
     return Observations(
         source.kind,
         epochs=tuple(epoch.facts for epoch in epochs),
@@ -238,7 +239,7 @@ def _with_source_files(observed: Observations, source: Pipeline) -> Observations
     zeros = any(column.values and column.zeros == column.values for column in observed.columns)
     if not source.files or not (observed.failure or empty or zeros):
         return observed
-    facts, failed = _tried("The files were not looked at", None, look_at_files, source.files, source.compression)
+    facts, failed = _tried("The files were not checked", None, look_at_files, source.files, source.compression)
     return replace(observed, source=facts, notes=(*observed.notes, *failed))
 
 

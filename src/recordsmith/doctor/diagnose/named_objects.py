@@ -35,14 +35,16 @@ class NamedObject:
 
         >>> NamedObject.parse("train.py")
         Traceback (most recent call last):
-        recordsmith.errors.RecordsmithError: This does not name an object in a file.
+        recordsmith.errors.RecordsmithError: The argument must name an object in a file.
           found:    train.py
           expected: FILE:NAME, such as train.py:dataset
         """
         file, _, name = text.rpartition(":")
         if not file or not name.isidentifier():
             raise RecordsmithError(
-                "This does not name an object in a file.", found=text, expected="FILE:NAME, such as train.py:dataset"
+                "The argument must name an object in a file.",
+                found=text,
+                expected="FILE:NAME, such as train.py:dataset",
             )
         if not os.path.isfile(file):
             raise FileNotFoundError(errno.ENOENT, "There is no such file", file)

@@ -30,7 +30,7 @@ def report_sections(
     """Return the sections of a report.
 
     >>> [section.title for section in report_sections(Observations("a list"), [], None, [])]
-    ['What was looked at']
+    ['What was checked']
     """
     sections: list[Section] = [_looked_at(observed)]
     if observed.columns:
@@ -70,11 +70,11 @@ def _looked_at(observed: Observations) -> TextSection:
             f"Validation: {count_text(facts.rows, 'row')}; {facts.repeated:,} of {facts.different:,} different ones "
             "are also in the training data."
         )
-    return TextSection("What was looked at", "\n\n".join([*lines, *observed.notes]))
+    return TextSection("What was checked", "\n\n".join([*lines, *observed.notes]))
 
 
 def _columns(observed: Observations) -> TableSection:
-    heads = ("", "dtype", "shape of a row", "least", "greatest", "mean", "deviation", "zeros", "NaN", "infinite")
+    heads = ("", "dtype", "shape of a row", "min", "max", "mean", "std", "zeros", "NaN", "infinite")
     rows = []
     for column in observed.columns:
         shape = f"({', '.join(str(side) for side in column.shape)})"
@@ -192,14 +192,14 @@ def _training(observed: Observations) -> TableSection:
         guess = "not known" if signal.guess_loss is None else f"{signal.guess_loss:.4g}"
         rows = [
             ("loss of the first batch, before training", f"{signal.first_loss:.4g}"),
-            (f"least loss in {signal.steps} steps on that batch alone", f"{signal.best_loss:.4g}"),
-            ("loss of always answering the same", guess),
-            ("length of the first gradient", _short(signal.gradient_norm) or "not finite"),
+            (f"lowest loss in {signal.steps} steps on only that batch", f"{signal.best_loss:.4g}"),
+            ("loss of a constant prediction", guess),
+            ("norm of the first gradient", _short(signal.gradient_norm) or "not finite"),
             ("weights without gradient", f"{signal.zero_gradients} of {signal.gradients}"),
         ]
         if signal.kept_apart:
             rows += [
                 (f"loss on {signal.kept_apart} held-out rows, trained on true labels", f"{signal.true_loss:.4g}"),
-                ("the same, trained on mixed labels", f"{signal.permuted_loss:.4g}"),
+                ("the same, trained on shuffled labels", f"{signal.permuted_loss:.4g}"),
             ]
     return TableSection("Training a copy of the model", ("", ""), tuple(rows), "The model itself was not changed.")

@@ -43,11 +43,11 @@ def lint(
         data: the TFRecords that the code reads or writes: a file, a folder, a glob; or the facts about them. With it,
             the features that the code asks for are compared with those that exist.
         source: source code, instead of a path.
-        select: rules to run, by code, the beginning of one, or name; all, if none is given.
+        select: the rules to apply: codes, prefixes of codes, or names; by default all.
         ignore: rules to leave out.
-        fail_on: the least severity that makes the report not ok: "error", "warning", "info" or "never"; None: as the
-            configuration says, which is "warning" without one.
-        baseline: known findings, or the file of them, which are not reported again; None: as the configuration says.
+        fail_on: the lowest severity that makes the report not ok: "error", "warning", "info" or "never"; None:
+            that of the configuration, or "warning".
+        baseline: known findings, which are not reported again, or their file; None: that of the configuration.
         configuration: a project's settings, from `rs.load_configuration()`; None: no file is read.
 
     >>> report = lint(source='''
@@ -100,7 +100,9 @@ def _programs(text: str, facts: DatasetFacts | None) -> tuple[list[Program], lis
     paths = list(source_files(text))
     if not paths:
         raise RecordsmithError(
-            "There is no Python file and no notebook here.", path=text, advice="`recordsmith check` looks at data."
+            "The folder contains no Python file and no notebook.",
+            path=text,
+            advice="To check data, use `recordsmith check`.",
         )
     folder = text if os.path.isdir(text) else os.path.dirname(text) or "."
     programs: list[Program] = []

@@ -67,7 +67,7 @@ class SourceFile:
             line = getattr(error, "lineno", None)
             place = "" if line is None else f" in line {line}"
             raise RecordsmithError(
-                f"This is not Python 3{place}: {getattr(error, 'msg', error)}.",
+                f"This is not valid Python 3{place}: {getattr(error, 'msg', error)}.",
                 path=path,
                 found=(getattr(error, "text", None) or "").strip() or None,
                 advice="Correct it, or leave the file out.",
@@ -206,7 +206,7 @@ def read_source(path: str) -> SourceFile:
             text = file.read()
     except (UnicodeDecodeError, SyntaxError, LookupError) as error:
         raise RecordsmithError(
-            "This is not Python source.", path=path, found=str(error), advice="`recordsmith check` looks at data."
+            "This is not Python source.", path=path, found=str(error), advice="To check data, use `recordsmith check`."
         ) from None
     try:
         return SourceFile.parse(path, text)

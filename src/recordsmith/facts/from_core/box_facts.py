@@ -1,7 +1,7 @@
 """Looks at the boxes of a dataset: those that are outside of their image, have swapped corners, or no area.
 
 Boxes are known by the schema (rs.Boxes), or by the stored names of the TensorFlow Object Detection API: a name that
-ends in /ymin, with /xmin, /ymax and /xmax beside it. Their four numbers belong together, so they are read again, alone.
+ends in /ymin, with /xmin, /ymax and /xmax as well. Their four numbers belong together, so they are read again, alone.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from recordsmith.facts.dataset_facts import BoxFacts, ShardFacts
 from recordsmith.facts.from_core.schema_mismatches import record_batches
 from recordsmith.facts.value_facts import FeatureFacts, Place
 from recordsmith.schema import Boxes, Schema
-from recordsmith.schema.features.geometry import BOX_SLACK
+from recordsmith.schema.features.detection.geometry import BOX_SLACK
 from recordsmith.schema.native import compile_plan
 from recordsmith.workers.progress_display import OnPhase
 

@@ -113,7 +113,7 @@ def _part(facts: FeatureFacts, raw: _core.RawNumberSummary, dtype: np.dtype[Any]
 
 
 def _frequent(values: _core.NumberSummary | _core.StringSummary) -> tuple[FrequentValue, ...]:
-    """Return the commonest values, unless there are many and none of them stands out."""
+    """Return the most common values, unless there are many and none of them stands out."""
     found = values.frequent
     if values.values.is_exact and found and values.values.distinct > _MOST_LISTED:
         average = values.count / values.values.distinct

@@ -73,7 +73,7 @@ def read_header(stream: IO[bytes]) -> NpyHeader:
     return header
 
 
-_OBJECTS = "The array holds Python objects. Reading them needs pickle, which could run code from the file."
+_OBJECTS = "The array contains Python objects. Reading them needs pickle, which could run code from the file."
 
 
 def array_of_bytes(data: bytes) -> npt.NDArray[Any]:

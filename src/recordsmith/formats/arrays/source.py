@@ -239,7 +239,7 @@ def tables_of_files(
     splits = splits_by_name([file.path for file, _ in files])
     if len(set(splits.values())) < len(files):
         raise RecordsmithError(
-            f"Several {kind} files must be splits, by their names.",
+            f"Several {kind} files must be named after splits.",
             found=list_names([file.path for file, _ in files], 4),
             expected=f"names such as train{kind} and test{kind}",
             advice="Make a dataset of one file. For more, read them in Python, and pass their rows to rs.make.",

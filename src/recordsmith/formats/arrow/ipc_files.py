@@ -17,8 +17,8 @@ from recordsmith.storage.json_descriptions import read_json_object
 __all__ = ["is_saved_dataset", "readers_of_files"]
 
 SUFFIXES = (".arrow", ".feather", ".ipc")
-_STATE, _SPLITS = "state.json", "dataset_dict.json"  # what save_to_disk writes beside the data
-_INFO = "dataset_info.json"  # what is beside the Arrow files of the cache; TFDS has a file of this name too
+_STATE, _SPLITS = "state.json", "dataset_dict.json"  # what save_to_disk writes next to the data
+_INFO = "dataset_info.json"  # what is next to the Arrow files of the cache; TFDS has a file of this name too
 
 
 class IpcReader(BatchReader):

@@ -37,7 +37,9 @@ def readers_of(data: Any) -> list[BatchReader]:
     for name in data:
         if not isinstance(name, str) or not _SPLIT_NAME.fullmatch(name):
             raise RecordsmithError(
-                "A mapping of tables has the names of splits.", found=repr(name), expected="names such as 'train'"
+                "The keys of a mapping of tables must be split names.",
+                found=repr(name),
+                expected="names such as 'train'",
             )
     return [_reader(table, name) for name, table in data.items()]
 

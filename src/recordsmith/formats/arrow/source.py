@@ -25,7 +25,7 @@ def arrow(data: PathLike | Iterable[PathLike] | Any, **columns: Unpack[ColumnOpt
         data: a DataFrame (pandas, polars), an Arrow table, a dataset of Hugging Face, or any object with
             `__arrow_c_stream__`; a mapping of split names to these; or the paths of Arrow or Feather files, or of a
             folder that `save_to_disk` wrote.
-        columns: what is said about the columns, as in `rs.sources.parquet`: label, text, images, columns, types,
+        columns: options for the columns, as in `rs.sources.parquet`: label, text, images, columns, types,
             schema, floats, size, channels, image_encoding, quality, strip.
 
     >>> import recordsmith as rs, pandas

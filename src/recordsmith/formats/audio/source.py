@@ -41,17 +41,17 @@ def audio(  # noqa: PLR0913 - each is a setting of its own
     """Read the sounds of a folder: WAV, FLAC, Ogg and MP3. Needs the extra "audio".
 
     Sounds are stored unchanged unless an option asks for a conversion. Sounds that cannot be decoded, or that end
-    before their header says, are rejected with the reason. Files that are no sounds by their names are left out.
+    before their header says, are rejected with the reason. Files without the suffix of a sound are left out.
 
     Args:
         folder: a folder whose subfolders are classes, or splits that contain classes; or files and globs.
         labels: a CSV file with the columns `filename` and `label`, instead of class folders.
         classes: the class names in the order of their numbers; None uses the names that were found, sorted.
-        rate: resample sounds of another rate to this one. They are stored anew with 16 bits per sample.
-        channels: 1 mixes all channels to one, 2 repeats a single one; stored anew in the same way.
-        encoding: "wav" or "flac": store sounds of other formats anew as these.
+        rate: resample sounds of another rate to this one. They are encoded again, with 16 bits per sample.
+        channels: 1 mixes all channels to one, 2 repeats a single one. The sounds are encoded again in the same way.
+        encoding: "wav" or "flac": convert sounds of other formats to this one.
         check: "decode" decodes every sound; "header" reads only headers, which is fast and misses most damage.
-        layout: what folders mean: "classes", "splits", or "flat" for nothing; "auto" goes by their names.
+        layout: what folders mean: "classes", "splits", or "flat" for nothing; "auto" detects it from their names.
         audio: the name of the feature with the sound.
         label: the name of the feature with the label; None leaves it out.
         filename: the name of the feature with the path relative to the folder; None leaves it out.
@@ -69,7 +69,7 @@ def audio(  # noqa: PLR0913 - each is a setting of its own
         raise PipelineError("Unknown check.", found=repr(check), expected="'decode' or 'header'")
     if encoding not in (None, "wav", "flac"):
         raise PipelineError(
-            f"Sounds can be stored anew only as WAV or FLAC, which lose nothing.{did_you_mean(encoding, FORMATS)}",
+            f"Sounds can be encoded only as WAV or FLAC, which are lossless.{did_you_mean(encoding, FORMATS)}",
             found=repr(encoding),
             expected="'wav', 'flac' or None",
         )

@@ -29,7 +29,7 @@ _NAMES = {"label": ("label_names", "fine_label_names"), "coarse_label": ("coarse
 def cifar(folder: PathLike) -> CifarSource:
     """Return the images of CIFAR-10 or CIFAR-100 as a source for `make`, with the splits train and test.
 
-    The files are pickles. They are read without running any code of theirs: anything but arrays, texts, numbers and
+    The files are pickles. They are read without running any code in them: anything but arrays, texts, numbers and
     containers is an error.
 
     Args:
@@ -80,7 +80,7 @@ def refuse_cifar(folder: str) -> None:
         raise RecordsmithError(
             "The batches of CIFAR are pickles, which are not read unless you ask for it.",
             path=folder,
-            advice=advise("Pass {kind}. No code of theirs is run.", kind=("rs.sources.cifar(folder)", "--kind cifar")),
+            advice=advise("Pass {kind}. No code in them is run.", kind=("rs.sources.cifar(folder)", "--kind cifar")),
         )
 
 
@@ -113,7 +113,7 @@ def _batch(file: SourceFile) -> dict[str, Any]:
         if theirs in found:
             columns[ours] = np.asarray(found[theirs], np.int64)
             if columns[ours].shape != (rows,):
-                raise RecordsmithError(f"The batch has not one of {theirs} per image.", path=file.path)
+                raise RecordsmithError(f"The batch must have one of {theirs} per image.", path=file.path)
     if "label" not in columns:
         raise RecordsmithError("The batch has no labels.", path=file.path, found=list_names(map(str, found)))
     names = found.get("filenames")

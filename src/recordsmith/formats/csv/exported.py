@@ -1,4 +1,4 @@
-"""Exported CSV files as a source: read by the description beside them, to exactly what they were made from."""
+"""Exported CSV files as a source: read by the description next to them, to exactly what they were made from."""
 
 from __future__ import annotations
 

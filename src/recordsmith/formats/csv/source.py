@@ -411,7 +411,7 @@ def _check_fits_cell(name: str, feature: Feature | None) -> None:
         return
     if not isinstance(feature, (Scalar, Text, Bytes)) or getattr(feature, "shape", ()) != ():
         raise SchemaError(
-            "A cell of a CSV file holds one number or one string.",
+            "A cell of a CSV file contains one number or one string.",
             feature=name,
             found=feature,
             expected="Scalar, Text, Bytes, Label or Image",

@@ -31,13 +31,13 @@ class CsvWriter(TextWriter):
         steps = [name for name, feature in schema.items() if isinstance(feature, Steps)]
         if steps:
             raise SchemaError(
-                "A CSV file has no room for features that have steps.",
+                "A CSV file cannot store features with steps.",
                 found=list_names(steps),
                 advice=advise("Export to Parquet or JSON lines, or leave these out with {drop}.", drop=...),
             )
         if len(schema) == 1 and next(iter(schema.values())).optional:
             raise SchemaError(
-                "A CSV file of one column cannot tell a missing value from an empty line.",
+                "In a CSV file with one column, a missing value looks like an empty line.",
                 found=list_names(schema),
                 advice="Export to Parquet or JSON lines.",
             )

@@ -1,1 +1,1 @@
-"""Images with boxes, masks and keypoints: COCO, Pascal VOC, YOLO, and masks beside images."""
+"""Images with boxes, masks and keypoints: COCO, Pascal VOC, YOLO, and masks next to images."""

@@ -56,7 +56,7 @@ def coco(  # noqa: PLR0913 - each is a setting of its own
 ) -> CocoSource:
     """Read images with COCO annotations: boxes, classes, areas, crowd flags, masks and keypoints.
 
-    Splits that exist, such as instances_train2017.json and instances_val2017.json, are kept. An image without
+    Existing splits, such as instances_train2017.json and instances_val2017.json, are kept. An image without
     annotations has no boxes. An annotation whose image is missing is rejected.
 
     Args:
@@ -297,7 +297,7 @@ def _categories(documents: Iterable[_Document]) -> dict[int, str]:
             key = category.get("id") if isinstance(category, dict) else None
             if isinstance(key, bool) or not isinstance(key, int):
                 raise PipelineError(
-                    "A category has no number for an id.", path=document.path, found=str(category)[:100]
+                    "The id of a category must be a number.", path=document.path, found=str(category)[:100]
                 )
             name = str(category.get("name") or key)
             if found.setdefault(key, name) != name:

@@ -1,4 +1,4 @@
-"""Masks beside images: the class of each pixel is in another image of the same name and size."""
+"""Masks next to images: the class of each pixel is in another image of the same name and size."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def masks(  # noqa: PLR0913 - each is a setting of its own
 ) -> MaskSource:
     """Read images and the mask of each, whose pixels are classes.
 
-    Masks are stored as PNGs with one channel. Of a mask with a palette, the numbers of the palette are the classes.
+    Masks are stored as PNGs with one channel. For a mask with a palette, the palette indices are the classes.
     Splits that are folders are kept. An image without a mask, and a mask without an image, are rejected.
 
     Args:
@@ -95,7 +95,7 @@ class MaskSource(AnnotatedSource):
         pairs = find_mask_pairs(listing.files)
         if pairs is None:
             raise PipelineError(
-                "No masks were found beside the images.",
+                "No masks were found next to the images.",
                 path=self._path,
                 expected="images/1.jpg and masks/1.png, or 1.jpg and 1_mask.png",
             )
@@ -182,7 +182,7 @@ class MaskReader:
         place = np.minimum(np.searchsorted(known[order], codes), len(known) - 1)
         if (known[order][place] != codes).any():
             wrong = int(codes[known[order][place] != codes][0])
-            raise ImageError(f"It has the colour {(wrong >> 16, wrong >> 8 & 255, wrong & 255)}, which is no class.")
+            raise ImageError(f"It has the colour {(wrong >> 16, wrong >> 8 & 255, wrong & 255)}, which is not a class.")
         return order[place].astype(np.uint8)
 
 

@@ -29,7 +29,7 @@ class AnnotatedImage:
         annotation: the annotation as its reader takes it: a file, or what was read already; None for no objects.
         split: the split that it is in, where there are splits.
         problem: why it is rejected.
-        place: where the annotation is, in words.
+        place: where the annotation is, as text.
         source_id: its id in the annotations.
         size: the height and width that the annotation says it has.
     """

@@ -70,7 +70,7 @@ def _decoded_runs(text: str | bytes) -> list[int]:
     for character in text.encode("latin-1", "replace") if isinstance(text, str) else text:
         group = character - 48
         if not 0 <= group < 64 or shift > 60:
-            raise AnnotationError("The run lengths of a mask are not COCO's.")
+            raise AnnotationError("The run lengths of a mask are not in COCO's format.")
         number |= (group & 31) << shift
         shift += 5
         if group & 32:
@@ -80,7 +80,7 @@ def _decoded_runs(text: str | bytes) -> list[int]:
         found.append(number + found[-2] if len(found) > 2 else number)
         number = shift = 0
     if shift:
-        raise AnnotationError("The run lengths of a mask are cut.")
+        raise AnnotationError("The run lengths of a mask are truncated.")
     return found
 
 

@@ -225,7 +225,7 @@ class AnnotatedSource(Source):
 
 
 def list_images(folder: str) -> tuple[Listing, list[str]]:
-    """List the images of a folder without masks beside them, and say which were left out."""
+    """List the images of a folder without masks next to them, and say which were left out."""
     listing = list_folder(folder)
     listing.files, masks = images_and_masks(listing.files)
     if not masks:

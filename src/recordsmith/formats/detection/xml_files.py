@@ -20,7 +20,7 @@ def parse_xml(data: bytes) -> Element:
     '1'
     >>> parse_xml(b'<!DOCTYPE a [<!ENTITY b "b">]><a>&b;</a>')
     Traceback (most recent call last):
-    recordsmith.formats.detection.objects.AnnotationError: The XML has a document type, which is not read.
+    recordsmith.formats.detection.objects.AnnotationError: The XML has a DOCTYPE, which is not supported.
     """
     if len(data) > _MOST_BYTES:
         raise AnnotationError(f"The XML is larger than {_MOST_BYTES >> 20} MB.")
@@ -40,4 +40,4 @@ def parse_xml(data: bytes) -> Element:
 
 
 def _refuse(*_: Any) -> None:
-    raise AnnotationError("The XML has a document type, which is not read.")
+    raise AnnotationError("The XML has a DOCTYPE, which is not supported.")

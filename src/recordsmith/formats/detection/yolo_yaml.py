@@ -60,7 +60,9 @@ def read_yaml(path: str) -> dict[str, Any]:
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         raise PipelineError(f"The YAML file cannot be read: {' '.join(str(error).split())[:200]}.", path=path) from None
     if not isinstance(content, dict):
-        raise PipelineError("The YAML file is not that of a YOLO dataset.", path=path, expected="names, train and val")
+        raise PipelineError(
+            "This YAML file does not describe a YOLO dataset.", path=path, expected="names, train and val"
+        )
     return content
 
 
@@ -119,7 +121,7 @@ def _inside(entry: str, base: Any, listing: Listing, yaml: str | None) -> str:
         if name in inside:
             return name
     raise PipelineError(
-        "A path of the YAML file leads out of its folder, or to nothing.",
+        "A path in the YAML file is outside its folder, or does not exist.",
         path=os.path.join(listing.root, yaml or ""),
         found=entry[:200],
         expected="a folder of images, or a text file that lists images, inside of the folder of the YAML file",
@@ -149,12 +151,12 @@ def keypoint_shape(config: Mapping[str, Any], yaml: str | None) -> tuple[int, in
         return 0, 0
     good = isinstance(shape, list) and len(shape) == 2 and all(isinstance(size, int) for size in shape)
     if not good or not 1 <= shape[0] <= 10_000 or shape[1] not in (2, 3):
-        raise PipelineError("kpt_shape is not a number of points and 2 or 3.", path=yaml, found=type(shape).__name__)
+        raise PipelineError("kpt_shape must be a number of points, and 2 or 3.", path=yaml, found=type(shape).__name__)
     return shape[0], shape[1]
 
 
 def class_names(config: Mapping[str, Any], listing: Listing, yaml: str | None) -> list[str]:
-    """Return the names of the classes: of the YAML file, or of a file of names beside the images; else none."""
+    """Return the names of the classes: of the YAML file, or of a file of names next to the images; else none."""
     names = config.get("names")
     if isinstance(names, dict):
         numbers = sorted(names) if all(isinstance(key, int) for key in names) else []
@@ -168,7 +170,7 @@ def class_names(config: Mapping[str, Any], listing: Listing, yaml: str | None) -
         names = [names[number] for number in numbers]
     if isinstance(names, list) and names:
         if not all(isinstance(name, (str, int, float)) for name in names):
-            raise PipelineError("The class names of the YAML file are not texts.", path=yaml)
+            raise PipelineError("The class names in the YAML file must be strings.", path=yaml)
         if len(names) > _MOST_CLASSES:
             raise PipelineError("There are too many classes.", path=yaml, found=f"{len(names):,}")
         return [str(name) for name in names]

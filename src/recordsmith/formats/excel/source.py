@@ -38,13 +38,13 @@ def excel(
     """Return the rows of an Excel sheet as a source for `make`.
 
     The first row has the names of the columns; one without a name is called after its number, such as column_1. Empty
-    rows are passed over. A formula has the value that Excel saved. Cells of dates and times are read as such. A row
+    rows are skipped. A formula has the value that Excel saved. Cells of dates and times are read as such. A row
     with an error, such as #DIV/0!, is rejected.
 
     Args:
         paths: a workbook (.xlsx, .xlsm), or several with the same columns.
         sheet: the name of the sheet; None: the only one with cells, or sheets named like splits.
-        columns: what is said about the columns, as in `rs.sources.parquet`: label, text, images, columns, types,
+        columns: options for the columns, as in `rs.sources.parquet`: label, text, images, columns, types,
             schema, floats, size, channels, image_encoding, quality, strip.
 
     >>> import recordsmith as rs, tempfile, openpyxl

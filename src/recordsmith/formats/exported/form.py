@@ -1,7 +1,7 @@
 """The description that `recordsmith export` stores with its files, so that `make` can restore the dataset.
 
     data.parquet       the key "recordsmith" of the file's metadata
-    data.csv           data.csv.schema.json beside it; data.jsonl likewise
+    data.csv           data.csv.schema.json next to it; data.jsonl likewise
     data.tar           .recordsmith.json, the first member
 
 All are one JSON object: {"format": "recordsmith-export", "version": 1, "kind": "csv", "schema": {...},
@@ -106,7 +106,7 @@ class ExportedForm:
 
 
 def form_beside(paths: Iterable[str]) -> ExportedForm | None:
-    """Return the description beside exported files; None if they are not exported."""
+    """Return the description next to exported files; None if they are not exported."""
     found = []
     for path in paths:
         sidecar = path + SIDECAR if is_ranged(path) else in_force(public_path(path) + SIDECAR)

@@ -1,4 +1,4 @@
-"""What exported CSV files and JSON lines have in common as sources: rows of text, and a description beside the file."""
+"""What exported CSV files and JSON lines have in common as sources: rows of text, and a description of the file."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ class ExportWriter(ABC):
     Attributes:
         kind: the format, as `rs.export` calls it.
         suffixes: the endings of the names of such files; the first is the usual one.
-        has_sidecar: the description of the file is beside it, not in it.
+        has_sidecar: the description of the file is next to it, not in it.
     """
 
     kind: ClassVar[str]

@@ -81,7 +81,7 @@ def splits_by_name(paths: Sequence[str]) -> dict[str, str]:
             path=common,
             found=f"no split for {list_names(without, 4)}; {list_names(names)} for others",
             advice=advise(
-                "Pass only the files that you want, or use all rows together with {merge_splits}.",
+                "Pass only the files that you want, or combine the splits with {merge_splits}.",
                 merge_splits=True,
             ),
         )

@@ -108,7 +108,7 @@ class LabelledFileSource(Source):
     """A row for each file of a folder. The folder is listed when that is first needed.
 
     Attributes:
-        what: what the files are, in words.
+        what: what the files are, as text.
         suffixes: how their names end; other files are ignored.
     """
 

@@ -132,7 +132,7 @@ def array_in_file(file: SourceFile, dataset: Any, order: str = "C") -> Hdf5Array
 
 
 def explained(found: Any, path: str) -> None:
-    """Refuse files that are something else than arrays, in words that say what they are."""
+    """Refuse files that are something else than arrays, as text that say what they are."""
     attributes: Mapping[str, Any] = found.attrs
     if "keras_version" in attributes or "layer_names" in attributes or "model_weights" in found:
         raise RecordsmithError("This is a Keras model, not data.", path=path)

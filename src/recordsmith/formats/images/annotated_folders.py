@@ -66,7 +66,7 @@ def annotated_kind(listing: Listing, classes: Sequence[str | None]) -> str | Non
     """Return the kind of source that reads the annotations of images: coco, voc, yolo or masks; None if there is none.
 
     Args:
-        listing: the images, and the files beside them.
+        listing: the images, and the files next to them.
         classes: the class of each image by its folder.
     """
     form, in_classes = _form_of(listing, classes)
@@ -77,7 +77,7 @@ def refuse_annotated(listing: Listing, classes: Sequence[str | None]) -> str | N
     """Refuse images whose labels are in annotation files or in other images, with the form that they are in.
 
     Args:
-        listing: the images, and the files beside them.
+        listing: the images, and the files next to them.
         classes: the class of each image by its folder.
 
     Returns:
@@ -89,7 +89,7 @@ def refuse_annotated(listing: Listing, classes: Sequence[str | None]) -> str | N
         return None
     if in_classes:
         return (
-            f"Annotations were found beside the images ({form.name}, such as {form.example}). They are not "
+            f"Annotations were found next to the images ({form.name}, such as {form.example}). They are not "
             "read: the labels come from the folder names."
         )
     lines = lines_for(form.name, listing.root, form.example)
@@ -150,7 +150,7 @@ def _masks(files: Sequence[FoundFile]) -> _Form | None:
 
 
 def refuse_listed(listing: Listing) -> None:
-    """Refuse images without class folders that a table beside them lists: its labels were meant."""
+    """Refuse images without class folders that a table next to them lists: its labels were meant."""
     tables = [name for name in listing.ignored if name.lower().endswith(_TABLES)]
     names: set[str] = set()
     for file in listing.files if tables else ():
@@ -159,7 +159,7 @@ def refuse_listed(listing: Listing) -> None:
         if _lists(os.path.join(listing.root, table), names):
             path = os.path.join(listing.root, table)
             raise PipelineError(
-                "The images are not in class folders, but a table beside them lists them.",
+                "The images are not in class folders, but a table next to them lists them.",
                 path=path,
                 advice=advise(
                     "Read all of its columns with {kind}, or only the labels with {labels}, or use the images without "
@@ -179,7 +179,7 @@ def unread_texts(listing: Listing, what: str) -> tuple[str, ...]:
     if not paired or (len(paired) < _PAIRED * min(len(texts), len(stems)) and not paired[0].endswith(".trans.txt")):
         return ()
     found = f"Text files about the {what} were found, such as {paired[0]}, and were not read."
-    return (f"{found} To use them, write a table metadata.csv beside the {what} with the columns file_name and text.",)
+    return (f"{found} To use them, write a table metadata.csv next to the {what} with the columns file_name and text.",)
 
 
 def is_annotation_json(head: bytes) -> str | None:

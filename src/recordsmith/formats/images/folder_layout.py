@@ -6,7 +6,7 @@ photos/train/cat/1.jpg              splits, with classes below
 photos/cat/train/1.jpg              classes, with splits below
 photos/train/1.jpg, photos/1.jpg    no classes
 
-Only paths are looked at here. What stands for a split is known by its name, and by all folders beside it: a class may
+Only paths are looked at here. What stands for a split is known by its name, and by all folders next to it: a class may
 be called "train" as long as the other classes are no splits.
 """
 
@@ -217,7 +217,7 @@ def _refuse_some_splits(names: list[str], root: str | None) -> None:
 
 
 def _split_of(name: str | None, beside: Sequence[str] = ()) -> str | None:
-    """Return the split that a folder is: by its name, which may say nothing else, or what all beside it say too.
+    """Return the split that a folder is: by its name, which may say nothing else, or what all next to it say too.
 
     >>> _split_of("train"), _split_of("test_set"), _split_of("val2017"), _split_of("train_station")
     ('train', 'test', 'val', None)

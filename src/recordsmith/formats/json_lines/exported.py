@@ -1,4 +1,4 @@
-"""Exported JSON lines as a source: read by the description beside them, to exactly what they were made from."""
+"""Exported JSON lines as a source: read by the description next to them, to exactly what they were made from."""
 
 from __future__ import annotations
 

@@ -115,7 +115,7 @@ def jsonl(  # noqa: PLR0913 - each is an option of its own, named by the caller
         strip=strip,
     )
     found = find_files(paths, SUFFIXES, kind="JSON lines")
-    # What an export leaves beside its files is found with them in a folder.
+    # What an export leaves next to its files is found with them in a folder.
     files = tuple(file for file in found if not file.path.endswith(SIDECAR)) or found
     for file in files:
         refuse_annotation_file(file.path)

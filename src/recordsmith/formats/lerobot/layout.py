@@ -119,7 +119,7 @@ def _splits(info: JsonObject, path: str) -> dict[str, range]:
     for name, words in info.object("splits").all_texts().items() if "splits" in info.entries else ():
         match = re.fullmatch(r"(\d{1,12}):(\d{1,12})", words)
         if match is None:
-            raise SchemaError("The LeRobot description has a split that is no range.", path=path, found=words[:60])
+            raise SchemaError("The LeRobot description has a split that is not a range.", path=path, found=words[:60])
         found[name] = range(int(match[1]), int(match[2]))
     return found
 
@@ -212,7 +212,9 @@ def _lines(folder: str, name: str) -> list[dict[str, Any]]:
 
 def _whole(value: Any) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < _LONGEST:
-        raise SchemaError("A LeRobot description has an entry that is no number of at least 0.", found=repr(value)[:60])
+        raise SchemaError(
+            "A LeRobot description has an entry that is not a number of at least 0.", found=repr(value)[:60]
+        )
     return value
 
 

@@ -52,14 +52,14 @@ def listed(folder: PathLike, *, table: str | None = None, **columns: Unpack[Colu
     r"""Return the images or sounds that a table of the same folder lists, as a source for `make`.
 
     Such tables are metadata.csv of Hugging Face, train.csv of Kaggle, or metadata.csv of LJSpeech. A row of the table
-    is a row of the dataset: `image` or `audio`, the other columns, and `filename`. Splits are those of the names of
-    tables (train.csv and test.csv), or of the folders that the files are in. A row whose file is missing, or outside of
+    is a row of the dataset: `image` or `audio`, the other columns, and `filename`. Splits come from the names of
+    the tables (train.csv and test.csv), or from the folders of the files. A row whose file is missing, or outside of
     the folder, is rejected.
 
     Args:
         folder: the folder, with the table and the files.
         table: the name of the table in the folder, such as "train.csv"; None: the one that lists the files.
-        columns: what is said about the columns, as in `rs.sources.csv`: label, text, columns, types, schema, floats,
+        columns: options for the columns, as in `rs.sources.csv`: label, text, columns, types, schema, floats,
             size, channels, image_encoding, quality, strip.
 
     >>> import recordsmith as rs, tempfile, pathlib, numpy

@@ -20,7 +20,7 @@ class NiftiReader:
     """Reads one NIfTI file."""
 
     def facts(self) -> dict[str, Feature]:
-        """Return the features beside the values."""
+        """Return the features next to the values."""
         return {
             "affine": Tensor("float64", (4, 4), description="from places in the array to millimetres"),
             "spacing": Tensor("float32", (None,), description="the size of a voxel along each axis"),

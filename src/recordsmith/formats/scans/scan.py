@@ -1,4 +1,4 @@
-"""What the readers of scans have in common: an array with its exact values, bounded, and some facts beside it."""
+"""What the readers of scans have in common: an array with its exact values, bounded, and some facts next to it."""
 
 from __future__ import annotations
 

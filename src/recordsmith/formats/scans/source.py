@@ -1,4 +1,4 @@
-"""DICOM, NIfTI and TIFF files in folders as the rows of a dataset: one array for each file, and facts beside it."""
+"""DICOM, NIfTI and TIFF files in folders as the rows of a dataset: one array for each file, and facts next to it."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def dicom(
             out if it must not be stored.
         labels: a CSV file with the columns `filename` and `label`, instead of class folders.
         classes: the class names in the order of their numbers; None uses the names that were found, sorted.
-        layout: what folders mean: "classes", "splits", or "flat" for nothing; "auto" goes by their names.
+        layout: what folders mean: "classes", "splits", or "flat" for nothing; "auto" detects it from their names.
         pixels: the name of the feature with the array.
         label: the name of the feature with the label; None leaves it out.
         filename: the name of the feature with the path relative to the folder; None leaves it out.
@@ -98,7 +98,7 @@ class ScanReader(Protocol):
     """Reads the files of one format."""
 
     def facts(self) -> dict[str, Feature]:
-        """Return the features beside the pixels."""
+        """Return the features next to the pixels."""
 
     def shape(self, path: str) -> ScanShape:
         """Return what the header says of the pixels."""

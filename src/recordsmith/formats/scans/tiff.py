@@ -22,7 +22,7 @@ class TiffReader:
     """Reads one TIFF file."""
 
     def facts(self) -> dict[str, Feature]:
-        """Return the features beside the pixels."""
+        """Return the features next to the pixels."""
         return {"axes": Text(description="what each axis is: Y, X, S for colours, Z, T, C, or Q if it is not known")}
 
     def shape(self, path: str) -> ScanShape:

@@ -190,7 +190,7 @@ def _answer_of_cursor(connection: Any, query: str) -> Answer:
     cursor = connection.cursor()
     cursor.execute(query)
     if cursor.description is None:
-        raise RecordsmithError("The query gives no rows.", found=query, expected="a SELECT")
+        raise RecordsmithError("The query returns no rows.", found=query, expected="a SELECT")
     return Answer([str(column[0]) for column in cursor.description], _fetched(cursor))
 
 
@@ -209,6 +209,6 @@ def _answer_of_sqlalchemy(connection: Any, query: str) -> Answer:
 def _answer_of_duckdb(connection: Any, query: str) -> Answer:
     found = connection.cursor().sql(query)
     if found is None:
-        raise RecordsmithError("The query gives no rows.", found=query, expected="a SELECT")
+        raise RecordsmithError("The query returns no rows.", found=query, expected="a SELECT")
     batches = (getattr(found, "to_arrow_reader", None) or found.fetch_record_batch)(ROWS_AT_ONCE)
     return Answer(batches.schema.names, (), batches)

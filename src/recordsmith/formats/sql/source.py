@@ -35,7 +35,7 @@ def sql(
             function that returns a connection.
         query: a SELECT.
         table: instead of a query, a table of a file; None: the only one, or tables named like splits.
-        columns: what is said about the columns, as in `rs.sources.parquet`: label, text, images, columns, types,
+        columns: options for the columns, as in `rs.sources.parquet`: label, text, images, columns, types,
             schema, floats, size, channels, image_encoding, quality, strip.
 
     >>> import recordsmith as rs, sqlite3
@@ -105,7 +105,7 @@ class QueryReader(BatchReader):
                     yield Batch(without_views(batch))
         if self._digest not in (None, digest.hexdigest()):
             raise RecordsmithError(
-                "The query gave other rows than at first.",
+                "The query returned different rows the second time.",
                 path=self.name,
                 found=self._query,
                 advice="Add ORDER BY, and run it while nothing changes the tables, or on a copy.",

@@ -236,7 +236,7 @@ def too_many_classes() -> RecordsmithError:
     return RecordsmithError(
         "The label has too many different values.",
         expected=f"at most {MOST_CLASSES} classes",
-        advice="Choose the column that holds the class, not a name or an id of each row.",
+        advice="Choose the column that contains the class, not a name or an id of each row.",
     )
 
 

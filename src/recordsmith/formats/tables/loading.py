@@ -52,7 +52,7 @@ class LoadingRules:
     def __post_init__(self) -> None:
         if self.preparation != Preparation() and not any(isinstance(f, Image) for f in self.schema.values()):
             raise RecordsmithError(
-                "Images are to be resized or converted, but no column contains images.",
+                "Images cannot be resized or converted, because no column contains images.",
                 found=f"the columns {list_names(list(self.schema), 16)}",
                 advice=advise(
                     "Name the columns that contain images or their paths with {images}, or leave out {size}, "

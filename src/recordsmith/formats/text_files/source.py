@@ -23,7 +23,7 @@ from recordsmith.wording.numbers import count_text
 __all__ = ["TextFilesSource", "is_text_name", "text"]
 
 SUFFIXES = tuple(f".txt{packed}" for packed in ("", ".gz", ".bz2", ".zst"))
-# Files beside the data, which are about it.
+# Files next to the data, which are about it.
 _ABOUT = ("readme", "license", "licence", "notes", "requirements", "labels", "classes", "changelog", "citation", "info")
 # Folders of texts that have no label, beside class folders: aclImdb/train/unsup.
 _UNLABELLED = ("unsup", "unsupervised", "unlabeled", "unlabelled")

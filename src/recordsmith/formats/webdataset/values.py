@@ -73,7 +73,7 @@ def value_of(data: bytes, reading: Reading) -> Any:
         return prepared
     if reading.kind == "number":
         if not _is_integer(data):
-            raise ValueError(f"It holds {data[:40]!r}, not an integer.")
+            raise ValueError(f"It contains {data[:40]!r}, not an integer.")
         return int(data)
     if reading.kind == "text":
         try:

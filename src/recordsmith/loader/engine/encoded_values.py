@@ -32,7 +32,7 @@ def undecodable(error: Exception, feature: str, record: int) -> PipelineError:
     made = PipelineError(
         str(error),
         feature=feature,
-        advice="Find all such records with `recordsmith check`, or leave them out with .batch(..., on_error='skip').",
+        advice="Find these records with `recordsmith check`, or leave them out with .batch(..., on_error='skip').",
     )
     made.record_number = record  # type: ignore[attr-defined] # for those who know the files
     return made

@@ -21,7 +21,7 @@ def in_function(verb: str, function: Callable[..., Any], rows: Rows, row: int | 
         if row is not None:
             error.record_number = int(rows.numbers[row])  # type: ignore[union-attr] # for those who know the files
         record = f"record {int(rows.numbers[row])}" if row is not None else f"a batch of {count_text(len(rows), 'row')}"
-        error.add_note(f"It was raised by {function_name(function)}, which .{verb}() called for {record}.")
+        error.add_note(f"Raised while .{verb}() called {function_name(function)} for {record}.")
         raise
 
 

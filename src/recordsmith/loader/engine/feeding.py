@@ -53,7 +53,7 @@ def batch_count(plan: Plan) -> int:
     plan.batched()
     if plan.is_streamed:
         raise UnknownLengthError(
-            "How many batches there are is not known before the rows are read.",
+            "The number of batches is not known before the rows are read.",
             advice="Iterate to find out, or filter when the dataset is made.",
         )
     start, stop = plan.batches_taken
@@ -116,7 +116,7 @@ def _feed(plan: Plan, start: Cursor, every: tuple[int, int]) -> Iterator[tuple[A
             empty = 0 if made or begin.batch else empty + 1
             if empty == _MOST_EMPTY and plan.epochs_fed is None:
                 raise PipelineError(
-                    "An endless repeat gives no batch: many epochs in a row were empty.",
+                    "An endless repeat yields no batches: many epochs in a row were empty.",
                     found=f"{empty:,} epochs without a batch",
                     advice="Check which rows the verbs before it leave out: .filter(), .skip(), drop_last, on_error.",
                 )

@@ -26,13 +26,13 @@ def absent_values(framework: str, name: str | None) -> PipelineError:
     """Return the error for rows that are absent.
 
     >>> print(absent_values("PyTorch", "age"))
-    Rows of this feature may be absent, and PyTorch has no tensor for that.
+    Some rows may lack this feature, and PyTorch has no tensor for missing values.
       where:    feature 'age'
-      to do:    Leave such rows out with .filter(), fill them in .map(), give the feature a default in the schema, ...
+      to do:    Leave these rows out with .filter(), fill in values with .map(), ...
     """
     return PipelineError(
-        f"Rows of this feature may be absent, and {framework} has no tensor for that.",
+        f"Some rows may lack this feature, and {framework} has no tensor for missing values.",
         feature=name,
-        advice="Leave such rows out with .filter(), fill them in .map(), give the feature a default in the schema, or "
-        "leave it out with .select().",
+        advice="Leave these rows out with .filter(), fill in values with .map(), give the feature a default in the "
+        "schema, or leave it out with .select().",
     )

@@ -36,7 +36,7 @@ class KerasBatches(keras.utils.PyDataset):  # type: ignore[misc,name-defined] # 
         check_fed(session.plan, "Keras", "to_keras")
         if session.plan.is_streamed and not session.plan.is_endless:
             raise PipelineError(
-                "Keras has to know how many batches an epoch has, and here that is not known before the rows are read.",
+                "Keras needs the number of batches in an epoch, which is not known here before the rows are read.",
                 advice="Write .repeat() before .batch() and give model.fit steps_per_epoch, or filter when the dataset "
                 "is made. On TensorFlow, .to_tf() needs neither.",
             )
@@ -110,7 +110,7 @@ def _arrays(value: Any, name: str | None = None) -> Any:
     if isinstance(value, tuple):
         return tuple(_arrays(entry, name) for entry in value)
     raise PipelineError(
-        "Keras needs arrays of numbers, and this feature is not one.",
+        "Keras needs arrays of numbers, but this feature is something else.",
         feature=name,
         found=type(value).__name__,
         expected="numbers of one shape in all rows",

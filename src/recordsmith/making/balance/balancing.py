@@ -240,8 +240,7 @@ def _targets(
             targets[class_names.index(name)] = int(count)
         elif count > 0:
             raise RecordsmithError(
-                f"The balance asks for {count_text(count, 'row')} of {name!r}, "
-                "and the training split has none to repeat.",
+                f"The balance needs {count_text(count, 'row')} of {name!r}, but the training split has none.",
                 feature=label,
                 found=f"rows of {list_names(sorted(there))}",
             )

@@ -229,7 +229,7 @@ def _matrix(numeric: Mapping[str, Array], others: Mapping[str, str], rows: int, 
                 feature=name,
                 row=row,
                 found=column[row],
-                advice="Fill in or leave out such rows first.",
+                advice="Fill in values or leave out these rows first.",
             )
     dtype = np.result_type(np.float32, *(column.dtype for column in numeric.values()))
     matrix = np.empty((rows, sum(_width(column) for column in numeric.values())), min(dtype, np.dtype(np.float64)))

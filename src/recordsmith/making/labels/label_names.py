@@ -35,16 +35,16 @@ def check_label_names(source: Source, schema: Schema) -> list[str]:
             places = ", ".join(_places(source, name, feature, label)) or "what the map function returns"
             same = [other for other in feature.names if other.strip() == label.strip()]
             raise SchemaError(
-                f"Classes differ in white space alone: {list_names(same)}.",
+                f"Some class names differ only in white space: {list_names(same)}.",
                 feature=name,
                 found=f"{label!r} in {places}",
                 advice=advise(
-                    "Correct these rows, or let the source cut off white space around all names of classes: {strip}.",
+                    "Correct these rows, or remove the white space around all class names with {strip}.",
                     strip=True,
                 ),
             )
         if odd:
-            remarks.append(f"Names of classes of {name!r} have white space around them: {list_names(odd)}.")
+            remarks.append(f"Some class names of {name!r} begin or end with white space: {list_names(odd)}.")
     return remarks
 
 

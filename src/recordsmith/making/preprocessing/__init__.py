@@ -1,4 +1,4 @@
-"""Preprocessing that is learnt from the training split: what `rs.make(..., preprocess=...)` takes.
+"""Preprocessing that is learned from the training split: what `rs.make(..., preprocess=...)` takes.
 
     VocabularyIds   text to ids of words, as Keras' TextVectorization gives them
     BpeIds          text to ids of sub-words, by a tokenizer of Hugging Face

@@ -56,7 +56,9 @@ class BpeIds(TextPreprocessor):
     ) -> None:
         super().__init__(feature, into=into, keep_text=keep_text)
         if isinstance(size, bool) or not isinstance(size, int) or size < _SMALLEST:
-            raise PipelineError(f"BPE over bytes has at least {_SMALLEST} ids.", found=f"size={size!r}")
+            raise PipelineError(
+                f"A byte-level BPE vocabulary must have at least {_SMALLEST} ids.", found=f"size={size!r}"
+            )
         self._size = size
         self._max_length = checked_length(max_length)
         self._given = tokenizer is not None
@@ -162,7 +164,7 @@ def _load(path: str | os.PathLike[str]) -> Any:
         return _tokenizers().Tokenizer.from_str(content)
     except Exception as error:  # noqa: BLE001 - the library raises Exception itself
         raise PipelineError(
-            f"This is not a tokenizer of Hugging Face's tokenizers: {error}",
+            f"This is not a tokenizer file of the package tokenizers: {error}",
             path=path,
             expected="a tokenizer.json, as Tokenizer.save writes it",
         ) from None

@@ -30,7 +30,7 @@ class Preprocessor(ABC):
         """Return the columns of some records after the change."""
 
     def artifacts(self) -> dict[str, str]:
-        """Return the files to be kept beside the data, by name."""
+        """Return the files to be kept next to the data, by name."""
         return {}
 
     @abstractmethod

@@ -27,7 +27,7 @@ class TextPreprocessor(Preprocessor):
             raise PipelineError(
                 "The text and its numbers cannot have the same name.",
                 feature=feature,
-                advice=f'Give the numbers another one, as in into="{feature}_ids".',
+                advice=f'Give the numbers another name, as in into="{feature}_ids".',
             )
         self._feature = feature
         self._into = feature if into is None else into
@@ -51,7 +51,7 @@ class TextPreprocessor(Preprocessor):
             )
         if self._into != self._feature and self._into in schema:
             raise PipelineError(
-                f"There is a feature {self._into!r} already.", feature=self._into, advice="Give into= another name."
+                f"The feature {self._into!r} already exists.", feature=self._into, advice="Give into= another name."
             )
         numbers = self._numbers(optional=text.presence == "optional")
         features: dict[str, Feature] = {}

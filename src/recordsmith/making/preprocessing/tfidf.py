@@ -31,8 +31,8 @@ _OURS = {
     "dtype": "weights are stored as float32",
     "max_features": "this is size",
     "vocabulary": "it is learned from the training split",
-    "preprocessor": "a function cannot be kept beside the data; change the text with map= instead",
-    "tokenizer": "a function cannot be kept beside the data; change the text with map= instead",
+    "preprocessor": "a function cannot be saved with the data; change the text with map= instead",
+    "tokenizer": "a function cannot be saved with the data; change the text with map= instead",
 }
 
 
@@ -198,9 +198,9 @@ class _TermCounts:
             places = np.sort(places[(-counts[places].astype(np.float64)).argsort()[:size]])
         if len(places) == 0:
             raise PipelineError(
-                "There are no terms to weigh.",
-                found=f"{len(terms)} terms in {self.documents} texts, none of which may stay",
-                advice="Look at min_df, max_df and stop_words, and at whether the texts are empty.",
+                "No terms are left.",
+                found=f"{len(terms)} terms in {self.documents} texts, none of which passes the filters",
+                advice="Check min_df, max_df and stop_words, and whether the texts are empty.",
             )
         return [terms[place] for place in places.tolist()], texts[places]
 
@@ -219,7 +219,7 @@ def _check_options(options: dict[str, Any]) -> None:
             json.dumps(value)
         except TypeError:
             raise PipelineError(
-                f"The option {name} cannot be kept beside the data.",
+                f"The option {name} cannot be saved with the data.",
                 found=repr(value),
                 expected="numbers, strings, and lists of them",
                 advice="Change the text itself with map= instead.",
@@ -228,7 +228,7 @@ def _check_options(options: dict[str, Any]) -> None:
         with np.errstate(divide="ignore"):
             vectorizer(vocabulary=["a"], **options).fit([""])  # which checks the values
     except ValueError as error:
-        raise PipelineError(f"TfidfVectorizer refuses an option: {error}", found=repr(options)) from None
+        raise PipelineError(f"TfidfVectorizer rejects an option: {error}", found=repr(options)) from None
 
 
 def _text_module() -> Any:

@@ -36,7 +36,7 @@ from recordsmith.storage.ranged.opening import is_file, is_folder, is_ranged, re
 __all__ = ["UnknownOptionError", "kind_of", "options_checked", "source_for"]
 
 _COMPRESSED = (".gz", ".bz2", ".zst", ".lz4")
-# Files beside the data, which say nothing about its kind.
+# Files next to the data, which say nothing about its kind.
 _METADATA_SUFFIXES = (
     SIDECAR,
     "dataset_infos.json",
@@ -70,7 +70,7 @@ class UnknownOptionError(RecordsmithError, ValueError):
     Attributes:
         kind: the kind.
         option: the option.
-        elsewhere: which kinds have it, in words.
+        elsewhere: which kinds have it, as text.
     """
 
     def __init__(self, kind: str, option: str, known: list[str], elsewhere: str) -> None:
@@ -302,4 +302,4 @@ def _elsewhere(name: str, kind: str) -> str:
                 continue
             if name in known:
                 others.append(other)
-    return f" It is one of {', '.join(others)}." if others else ""
+    return f" It is an option of {', '.join(others)}." if others else ""

@@ -211,7 +211,7 @@ _BY_SUFFIX = {
         'rs.make({"x": x.toarray(), "y": y}, "data")\n',
     ),
     ".bin": OtherFormat(
-        "A file of raw numbers does not say what they are.",
+        "A file of raw numbers does not contain their dtype and shape.",
         '\nimport numpy\nvalues = numpy.fromfile(PATH, "uint8").reshape(-1, 3073)  # as CIFAR-10 has them\n'
         'rs.make({"label": values[:, 0], "image": values[:, 1:]}, "data")\n',
     ),
@@ -312,7 +312,7 @@ def error_about(path: str) -> RecordsmithError | None:
         return None if other is None else _error(other, path)
     for entry, _ in islice(walk_files(path), _MOST_FILES_INSPECTED):
         found = _BY_SUFFIX.get(os.path.splitext(entry.name)[1].lower())
-        if found is not None and found is not _PDF:  # which are often beside the data
+        if found is not None and found is not _PDF:  # which are often next to the data
             return _error(found, entry.path)
     return None
 

@@ -46,10 +46,10 @@ def tfrecords(
     Args:
         paths: a file, a folder, a glob, or a list of these; gzip and zlib are detected from the content.
         split: only the files of this split.
-        schema: what is in a record; None: the schema beside the files, or one inferred from all records.
+        schema: what is in a record; None: the schema next to the files, or one inferred from all records.
         label: the feature that is the label; None: the only Label of the schema.
         raw: take each record as bytes, in one feature `payload`, for a function of `make`.
-        descriptor: the file of `protoc --descriptor_set_out` with the type of records that are no Examples.
+        descriptor: the file of `protoc --descriptor_set_out` with the type of records that are not Examples.
         message: the full name of that type.
 
     >>> import recordsmith as rs, tempfile
@@ -188,7 +188,7 @@ class TFRecordsSource(FileSource):
         return any(index is None or index.compression != "none" for index in self._indexes)
 
     def schema(self) -> Schema:
-        """Return the schema: the given one, the one beside the files, or one that all records fit."""
+        """Return the schema: the given one, the one next to the files, or one that all records fit."""
         return self._schema
 
     def describe(self) -> dict[str, Any]:

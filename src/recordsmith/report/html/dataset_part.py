@@ -67,7 +67,7 @@ def _label(label: LabelFacts) -> Markup:
     if len(classes) > _MOST_CLASSES:
         overall = {name: sum(counts.get(name, 0) for counts in label.counts.values()) for name in classes}
         classes = sorted(classes, key=lambda name: -overall[name])[:_MOST_CLASSES]
-        note = element("p", f"The {_MOST_CLASSES} commonest of {len(label.classes):,} classes.", class_="note")
+        note = element("p", f"The {_MOST_CLASSES} most common of {len(label.classes):,} classes.", class_="note")
     widest = (
         max([label.counts[split].get(name, 0) / totals[split] for split in splits for name in classes], default=0) or 1
     )

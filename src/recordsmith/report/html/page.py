@@ -62,7 +62,7 @@ def report_page(report: ReportContents) -> str:
     return f"<!DOCTYPE html>\n{element('html', head, body, lang='en')}\n"
 
 
-Part = tuple[str, str, str, Child]  # the anchor, the title, what is said beside it, the content
+Part = tuple[str, str, str, Child]  # the anchor, the title, what is said next to it, the content
 
 
 def _parts(report: ReportContents) -> Iterable[Part]:
@@ -110,10 +110,12 @@ def _hero(report: ReportContents) -> Markup:
         element("h1", element("bdi", clipped(report.subject, 120) or _TITLES[report.kind])),
         element("p", element("span", class_=f"dot {state}"), verdict(report.findings, report.known), class_="verdict"),
         figures_part(facts) if facts is not None else None,
-        element("p", f"Only the first records were looked at: {facts.records:,}.", class_="note")
+        element("p", f"Only the first {facts.records:,} records were checked.", class_="note")
         if facts is not None and not facts.looked_at_all
         else None,
-        element("p", "Only files, frames and checksums were looked at, as the chosen rules ask for.", class_="note")
+        element(
+            "p", "Only files, record frames and checksums were checked: the selected rules need no more.", class_="note"
+        )
         if facts is not None and facts.frames_only
         else None,
         splits_part(facts) if facts is not None else None,

@@ -47,18 +47,23 @@ class Execution:
             )
         if checked.engine != "ray" and checked.address is not None:
             raise RecordsmithError(
-                "address is only for a Ray cluster.", advice=advise("Add {engine}, or leave it out.", engine="ray")
+                advise("{address} is only for a Ray cluster.", address=...),
+                advice=advise("Add {engine}, or leave out {address}.", engine="ray", address=...),
             )
         if part is not None and checked.finish:
             raise RecordsmithError(
-                "part and finish cannot be given together: they are two steps.",
-                advice=advise("Run all parts first, and then once with {finish} alone.", finish=True),
+                advise("{part} and {finish} cannot be used together: they are two steps.", part=..., finish=...),
+                advice=advise("Run all parts first, then once more with only {finish}.", finish=True),
             )
         if checked.in_parts and checked.engine == "ray":
-            raise RecordsmithError("part and finish cannot be used with Ray, which divides the work itself.")
+            raise RecordsmithError(
+                advise(
+                    "{part} and {finish} cannot be used with Ray, which divides the work itself.", part=..., finish=...
+                )
+            )
         if checked.in_parts and is_file:
             raise RecordsmithError(
-                "Parts need a folder for the output, or the URL of one.",
+                "With parts, the output must be a folder or the URL of one.",
                 path=out,
                 advice="Give a folder. A finished dataset can be copied to one file with rs.copy.",
             )

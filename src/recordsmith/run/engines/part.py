@@ -50,7 +50,7 @@ class Part:
         part = None if found is None else cls(int(found[1]), int(found[2]))
         if part is None or part.number < 1 or part.count < 1:
             raise RecordsmithError(
-                "A part is one of several, counted from 1.", found=repr(given), expected='a text such as "3/8"'
+                "A part must be a number and a count, such as 3/8.", found=repr(given), expected='a text such as "3/8"'
             )
         if part.number > part.count:
             raise RecordsmithError(
@@ -102,10 +102,10 @@ class DonePart:
         if self.rejects:
             done += f", {count_text(self.rejects, 'row')} rejected"
         if self.missing:
-            return f"{done}. Still to be done: {parts_text(self.missing)} of {self.part.partition('/')[2]}."
+            return f"{done}. Not done yet: {parts_text(self.missing)} of {self.part.partition('/')[2]}."
         if self.all_shards is None:
-            return f"{done}. All parts are read."
-        return f"{done}, {self.shards} of {count_text(self.all_shards, 'shard')} written. All parts are read."
+            return f"{done}. All parts have been read."
+        return f"{done}, {self.shards} of {count_text(self.all_shards, 'shard')} written. All parts have been read."
 
 
 class Shares:

@@ -206,10 +206,10 @@ class RayEngine(Engine):
             return [replace(attempt, item=item[:half]), replace(attempt, item=item[half:])]
         if attempt.number >= _MOST_ATTEMPTS:
             raise RecordsmithError(
-                "A task of the Ray cluster failed again and again.",
+                "A task of the Ray cluster failed on every attempt.",
                 found=(str(error).strip().splitlines() or [type(error).__name__])[0],
                 expected=f"success within {_MOST_ATTEMPTS} attempts",
-                advice="Finished work is kept. Look at the logs of Ray; a worker may have too little memory.",
+                advice="Finished work is kept. Check the logs of Ray: a worker may have too little memory.",
             ) from error
         return [replace(attempt, number=attempt.number + 1)]
 

@@ -1,10 +1,10 @@
-"""The files beside the shards that describe them to other tools: TFDS' description, and the class names."""
+"""The files next to the shards that describe them to other tools: TFDS' description, and the class names."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from recordsmith.dataset.metadata import Metadata
+from recordsmith.dataset.descriptions.metadata import Metadata
 from recordsmith.errors import SchemaError
 from recordsmith.schema import Image, Label, Schema
 from recordsmith.schema.export.tfds import (

@@ -24,7 +24,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from recordsmith.dataset.manifest import MANIFEST_NAME, load_manifest
+from recordsmith.dataset.descriptions.manifest import MANIFEST_NAME, load_manifest
 from recordsmith.errors import RecordsmithError, advise, list_names
 from recordsmith.records.uploaded_index import index_uploaded
 from recordsmith.run.engines.execution import Execution
@@ -74,7 +74,7 @@ class _RemoteFile(RemoteDestination):
         names = [name for name in sorted(os.listdir(folder)) if not name.startswith(".") and name != self._name]
         if not os.path.exists(self.path):
             raise RecordsmithError(
-                "Several files at a URL need a folder of their own.",
+                "Several files can be written only to the URL of a folder.",
                 path=self.place,
                 found=list_names(names),
                 advice="Give the URL of a folder as the output.",
@@ -310,7 +310,7 @@ def shared_staging(out: str, staging: str | os.PathLike[str] | None, execution: 
         return child_url(given, _digest(out))
     if execution is not None and execution.in_parts:
         raise RecordsmithError(
-            "The parts of a dataset at a URL meet in object storage, not in a folder.",
+            "With parts, an output at a URL is staged in object storage, not in a folder.",
             path=given,
             expected="no staging, or a URL such as s3://bucket/staging",
             advice=advise("Leave {staging} out to use a folder at the output.", staging=...),

@@ -7,7 +7,7 @@ import os
 import shutil
 from collections.abc import Mapping, Sequence
 
-from recordsmith.dataset.manifest import MANIFEST_NAME, load_manifest
+from recordsmith.dataset.descriptions.manifest import MANIFEST_NAME, load_manifest
 from recordsmith.errors import RecordsmithError, advise, list_names
 from recordsmith.records.shards import files_in
 from recordsmith.run.publishing.descriptions import TFDS_DESCRIPTIONS
@@ -35,7 +35,7 @@ def refuse_file(path: str) -> None:
     """Raise if there is a file that would be replaced."""
     if os.path.exists(path):
         raise RecordsmithError(
-            "There is a file of this name already.",
+            "A file with this name already exists.",
             path=path,
             advice=advise("Choose another name, or give {overwrite} to replace it.", overwrite=True),
         )

@@ -9,7 +9,7 @@ import shutil
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from recordsmith.dataset.manifest import MANIFEST_NAME
+from recordsmith.dataset.descriptions.manifest import MANIFEST_NAME
 from recordsmith.errors import RecordsmithError, advise, list_names
 from recordsmith.run.progress import OnProgress, Progress
 from recordsmith.run.staging.run_in_store import RunInStore
@@ -85,7 +85,7 @@ class RemoteDestination(Destination, abc.ABC):
 
     def _exists(self, found: Sequence[str]) -> RecordsmithError:
         return RecordsmithError(
-            "There are files at the remote output already.",
+            "The remote output already contains files.",
             path=self.place,
             found=list_names(found),
             advice=advise("Choose another output, or give {overwrite} to replace it.", overwrite=True),

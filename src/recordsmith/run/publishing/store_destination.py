@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from dataclasses import replace
 
-from recordsmith.dataset.manifest import MANIFEST_NAME, Manifest, load_manifest
+from recordsmith.dataset.descriptions.manifest import MANIFEST_NAME, Manifest, load_manifest
 from recordsmith.errors import RecordsmithError, advise, list_names
 from recordsmith.run.progress import OnProgress
 from recordsmith.run.publishing.remote_destination import RemoteDestination, counted
@@ -87,7 +87,7 @@ class StoreDestination(RemoteDestination):
             raise RecordsmithError(
                 "Another process has finished or removed this run in the meantime.",
                 path=self.place,
-                advice="Look at the output. If it is not complete, start the run again.",
+                advice="Check the output. If it is not complete, start the run again.",
             )
         files = files_in_force(self.path)
         manifest = load_manifest(os.path.join(self.path, MANIFEST_NAME))

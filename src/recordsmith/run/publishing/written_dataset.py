@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
 
-from recordsmith.dataset.manifest import Manifest
+from recordsmith.dataset.descriptions.manifest import Manifest
 from recordsmith.display.tables import note, table
 from recordsmith.run.staging.reject_reasons import RejectReason
 from recordsmith.storage.json_descriptions import JsonObject

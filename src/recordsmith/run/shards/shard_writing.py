@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from recordsmith import _core
-from recordsmith.dataset.fingerprint import Fingerprint
+from recordsmith.dataset.descriptions.fingerprint import Fingerprint
 from recordsmith.errors import RecordsmithError, advise
 from recordsmith.keyed_random import Uint64s
 from recordsmith.records.index import FRAMING_BYTES
@@ -308,7 +308,7 @@ def _damaged(error: RecordsmithError) -> RecordsmithError:
 
 def _wrong(path: str, record: int, what: str) -> RecordsmithError:
     return RecordsmithError(
-        "The written data is not what was read back.",
+        "The data that was read back differs from the data that was written.",
         path=path,
         record=record,
         found=what,

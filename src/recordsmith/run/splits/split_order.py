@@ -14,7 +14,7 @@ import numpy.typing as npt
 from recordsmith.keyed_random import Uint64s, priorities, stream_key
 from recordsmith.records.index import FRAMING_BYTES
 from recordsmith.run.splits.external_sort import sorted_blocks
-from recordsmith.run.staging.pieces import KEY
+from recordsmith.run.staging.keys import KEY
 from recordsmith.run.staging.staging import Staging
 
 __all__ = ["SplitOrder", "StagedBlock", "build_order"]
@@ -44,7 +44,7 @@ class SplitOrder:
 
     Attributes:
         split: the split's name.
-        path: the file of row numbers; beside it one of content digests and, for a shuffled split, one of what the rows
+        path: the file of row numbers; next to it one of content digests and, for a shuffled split, one of what the rows
             were sorted by.
         keys: the file of the rows' keys.
         rows: how many there are.

@@ -126,7 +126,7 @@ def parse_splits(given: str | Mapping[str, Any] | None) -> SplitPlan:
         shares[name] = _share(name, share)
     check_number_of_splits(len(shares))
     if not shares:
-        raise RecordsmithError("There is no split.", advice="Write for example train=0.8,test=0.2.")
+        raise RecordsmithError("The list of splits is empty.", advice="Write for example train=0.8,test=0.2.")
     _check_shares(shares, given)
     return SplitPlan(shares)
 
@@ -226,7 +226,7 @@ def check_counts(plan: SplitPlan, rows: int) -> None:
     wanted = sum(share for share in plan.shares.values() if isinstance(share, int))
     if not any(isinstance(share, float) for share in plan.shares.values()) and wanted > rows:
         raise RecordsmithError(
-            "The splits need more rows than there are.",
+            "The splits ask for more rows than the source has.",
             found=count_text(rows, "row"),
             expected=f"at least {wanted}",
             advice="Ask for fewer, or give fractions such as train=0.8,test=0.2.",
@@ -249,7 +249,7 @@ def _entries(text: str) -> list[tuple[str, str]]:
 def _check_name(name: str, shares: Mapping[str, Any]) -> None:
     if not name or not all(letter.isalnum() or letter == "_" for letter in name):
         raise RecordsmithError(
-            "A split's name is made of letters, digits and underscores: it becomes part of file names.",
+            "A split name may contain only letters, digits and underscores, because it is part of file names.",
             found=repr(name),
         )
     if name in shares:
@@ -283,7 +283,9 @@ def _check_shares(shares: Mapping[str, float | int | None], given: object) -> No
         raise RecordsmithError("Only one split can be the rest.", found=list_names(rests))
     if fractions and (counts or (rests and sum(fractions) >= 1)):
         raise RecordsmithError(
-            "Splits are all fractions, or all counts.", found=given, advice="With counts, one split may be the rest."
+            "Splits must be either all fractions or all counts.",
+            found=given,
+            advice="With counts, one split may be the rest.",
         )
     if fractions and not rests and abs(sum(fractions) - 1) > 1e-6:
         raise RecordsmithError(

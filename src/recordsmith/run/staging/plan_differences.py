@@ -29,7 +29,7 @@ def check_plan(found: dict[str, Any], plan: dict[str, Any], place: str, advice: 
     changed = differences(found, plan)
     if changed:
         raise RecordsmithError(
-            "The unfinished run was begun with other options, and its files would not fit.",
+            "The unfinished run was started with other options.",
             path=place,
             found="; ".join(changed),
             advice=advice,

@@ -80,7 +80,7 @@ class RecordFiles:
             while view:
                 read = file.readinto(view)
                 if not read:
-                    raise RecordsmithError("The staged records are shorter than they were.", path=path)
+                    raise RecordsmithError("The file of staged records has become shorter.", path=path)
                 view = view[read:]
         return frames
 

@@ -93,7 +93,7 @@ class RunInStore:
             is_ours = False
         if not is_ours or not is_version(version):
             raise RecordsmithError(
-                "The unfinished run was begun by another version of recordsmith.",
+                "The unfinished run was started by another version of recordsmith.",
                 path=self._folder.shown(_DOCUMENT),
                 advice=f"Remove {self._folder.shown()} to start over.",
             )

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from recordsmith.dataset.fingerprint import Fingerprint
+from recordsmith.dataset.descriptions.fingerprint import Fingerprint
 from recordsmith.errors import RecordsmithError
 from recordsmith.records.described_splits import check_file_name
 from recordsmith.records.uploaded_index import index_uploaded

@@ -35,14 +35,12 @@ import numpy as np
 from recordsmith.errors import RecordsmithError, SchemaError, advise
 from recordsmith.formats.files.source_files import SourceFile
 from recordsmith.run.staging.encoded_chunk import Classes, EncodedChunk
+from recordsmith.run.staging.keys import KEY, class_codes, key_entries
 from recordsmith.run.staging.pieces import (
     COUNTS,
-    KEY,
     Piece,
     PieceWriter,
-    class_codes,
     descriptions,
-    key_entries,
     remove_others,
     without_overlap,
     write_description,
@@ -55,7 +53,7 @@ from recordsmith.storage.atomic_file import write_text_atomically
 from recordsmith.storage.json_descriptions import JsonObject, read_json_object
 from recordsmith.storage.publication import Publication
 
-__all__ = ["KEY", "REJECTED_NAME", "Each", "Staging", "one_by_one"]
+__all__ = ["REJECTED_NAME", "Each", "Staging", "one_by_one"]
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -207,7 +205,7 @@ class Staging:
             document = JsonObject({}, "plan of the unfinished run")
         if document.entries.get("format") != _FORMAT or document.entries.get("version") != _VERSION:
             raise RecordsmithError(
-                "The unfinished run was begun by another version of recordsmith.",
+                "The unfinished run was started by another version of recordsmith.",
                 path=self.publication.hidden,
                 advice=advise("Start over with {overwrite}.", overwrite=True),
             )

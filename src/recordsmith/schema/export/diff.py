@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from recordsmith.schema import Audio, Feature, Image, Label, Labels, Packed, Sequence, Sparse, Steps, Text
-from recordsmith.schema.features.geometry import SplitTensor
+from recordsmith.schema.features.detection.geometry import SplitTensor
 from recordsmith.schema.features.numeric import NumericFeature
 from recordsmith.schema.features.strings import StringFeature
 

@@ -55,7 +55,7 @@ def numbers(values: Any, *, name: str, dtype: Any) -> Any:
         fits = tf.cast(narrow, values.dtype) == values
         if dtype.is_unsigned:
             fits &= values >= 0
-    return checked(narrow, fits, f"Feature {name!r} holds a value outside {dtype.name}.")
+    return checked(narrow, fits, f"Feature {name!r} contains a value outside {dtype.name}.")
 
 
 def raw_numbers(strings: Any, *, name: str, dtype: Any) -> Any:
@@ -79,7 +79,7 @@ def numbers_of_bytes(strings: Any, *, name: str, dtype: Any, shape: Sequence[int
     TensorShape([1, 2, 2])
     """
     size = prod(shape) * dtype.size
-    message = f"Feature {name!r} does not hold the {size} bytes of {dtype.name} of shape {tuple(shape)}."
+    message = f"Feature {name!r} does not contain the {size} bytes of {dtype.name} of shape {tuple(shape)}."
     strings = checked(strings, tf.strings.length(strings) == size, message)
     values = raw_numbers(strings, name=name, dtype=dtype)
     rows = tf.reshape(values, tf.concat([tf.shape(strings), tf.constant(shape, tf.int32)], axis=0))
@@ -175,7 +175,7 @@ def with_free_size(flat: Any, counts: Any, *, name: str, shape: Sequence[int | N
 
 
 def with_sizes(flat: Any, counts: Any, sizes: Any, *, name: str, shape: Sequence[int | None], one: bool) -> Any:
-    """Cut numbers into rows of the sizes that are stored beside them, after checking these.
+    """Cut numbers into rows of the sizes that are stored next to them, after checking these.
 
     >>> counts, sizes = tf.constant([2, 4], tf.int64), tf.constant([[1, 2], [2, 2]], tf.int64)
     >>> with_sizes(tf.range(6), counts, sizes, name="x", shape=(None, 2), one=False).to_list()
@@ -255,7 +255,7 @@ def packed_fields(strings: Any, *, name: str, fields: Mapping[str, tuple[Any, Se
     [3]
     """
     total = sum(prod(shape) * dtype.size for dtype, shape in fields.values())
-    message = f"Feature {name!r} does not hold {total} bytes."
+    message = f"Feature {name!r} does not contain {total} bytes."
     strings = checked(strings, tf.strings.length(strings) == total, message)
     found, start = {}, 0
     for field, (dtype, shape) in fields.items():

@@ -15,7 +15,7 @@ import numpy as np
 
 from recordsmith.errors import SchemaError
 from recordsmith.schema import Audio, Feature, Image, Label, Packed, Sequence, Sparse, Steps, Tensor
-from recordsmith.schema.features.geometry import SplitTensor
+from recordsmith.schema.features.detection.geometry import SplitTensor
 from recordsmith.schema.features.numeric import NumericFeature
 from recordsmith.schema.features.strings import StringFeature
 from recordsmith.schema.plan import PlanColumn

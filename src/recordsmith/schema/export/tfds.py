@@ -21,7 +21,7 @@ from typing import Any
 from recordsmith.errors import SchemaError
 from recordsmith.schema import Audio, Boxes, Feature, Image, Label, Labels, Packed, Sparse, Steps, Tensor, Text
 from recordsmith.schema import Sequence as SequenceFeature
-from recordsmith.schema.features.geometry import SplitTensor
+from recordsmith.schema.features.detection.geometry import SplitTensor
 from recordsmith.schema.features.numeric import NumericFeature
 from recordsmith.schema.features.strings import StringFeature
 from recordsmith.storage.atomic_file import write_text_atomically
@@ -209,7 +209,7 @@ def write_tfds_metadata(
     splits: Mapping[str, Sequence[int]],
     **settings: Any,
 ) -> tuple[str, ...]:
-    """Write what tfds.builder_from_directory needs beside the shards, and return the names of the files.
+    """Write what tfds.builder_from_directory needs next to the shards, and return the names of the files.
 
     Nothing is written if TFDS cannot express the schema: that is a SchemaError. `settings` are those of
     `dataset_info`.

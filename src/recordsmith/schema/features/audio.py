@@ -70,18 +70,18 @@ class Audio(EncodedFeature):
         self._set_common(optional=optional, default=default, description=description)
 
     def mismatch(self, data: bytes) -> tuple[str, str] | None:
-        """Say what a sound's header shows against the declaration: (found, expected); None if it agrees.
+        """Compare a sound's header with the declaration: (found, expected), or None if they agree.
 
         >>> Audio(encoding="wav").mismatch(b"fLaC")
         ('a FLAC', 'a WAV')
         >>> Audio().mismatch(b"plain text")
-        ("no sound: it starts with b'plain text'", 'an encoded WAV, FLAC, OGG or MP3')
+        ("not a sound: it starts with b'plain text'", 'an encoded WAV, FLAC, OGG or MP3')
         """
         found = audio_format(data)
         if found is None:
             known = self.encoding.upper() if self.encoding else "WAV, FLAC, OGG or MP3"
             begin = f"it starts with {bytes(data[:12])!r}" if data else "it is empty"
-            return f"no sound: {begin}", f"an encoded {known}"
+            return f"not a sound: {begin}", f"an encoded {known}"
         if self.encoding not in (None, found):
             return f"a {found.upper()}", f"a {str(self.encoding).upper()}"
         if self.rate is None and self.channels is None:

@@ -21,6 +21,7 @@ import numpy.typing as npt
 from recordsmith.columns import ByteColumn
 from recordsmith.errors import EncodeError, SchemaError, list_names
 from recordsmith.schema.input.casting import cast_exactly, describe_dtype, describe_value
+from recordsmith.wording.numbers import count_text
 
 __all__ = [
     "LengthBounds",
@@ -46,8 +47,8 @@ class Violation:
     Attributes:
         row: the row's number in the column.
         constraint: the setting that it breaks, such as "max".
-        found: the first value of the row that breaks it, in words.
-        expected: what it should have been, in words.
+        found: the first value of the row that breaks it, as text.
+        expected: what it should have been, as text.
 
     >>> from recordsmith.schema import Scalar
     >>> Scalar("float32", max=1).violations(np.array([0.5, 2.0], np.float32))
@@ -164,7 +165,7 @@ def number_violations(flat: Array, bounds: NumberBounds, rows_of: RowsOf, there:
 def length_violations(lengths: Array, bounds: LengthBounds, present: Bools | None, unit: str) -> list[Violation]:
     """List the rows that are too short or too long.
 
-    >>> length_violations(np.array([1, 5]), LengthBounds(None, 3), None, "characters")
+    >>> length_violations(np.array([1, 5]), LengthBounds(None, 3), None, "character")
     [Violation(row=1, constraint='max_length', found='5 characters', expected='at most 3 characters')]
     """
     found: list[Violation] = []
@@ -175,7 +176,7 @@ def length_violations(lengths: Array, bounds: LengthBounds, present: Bools | Non
         if present is not None:
             wrong &= present
         found.extend(
-            Violation(row, constraint, f"{lengths[row]} {unit}", f"{words} {limit} {unit}")
+            Violation(row, constraint, count_text(lengths[row], unit), f"{words} {count_text(limit, unit)}")
             for row in np.flatnonzero(wrong).tolist()
         )
     return sorted(found, key=lambda violation: violation.row)

@@ -88,7 +88,7 @@ class Image(EncodedFeature):
         return self.height, self.width, self.channels
 
     def mismatch(self, data: bytes) -> tuple[str, str] | None:
-        """Say what an image's header shows against the declaration: (found, expected); None if it agrees.
+        """Compare an image's header with the declaration: (found, expected), or None if they agree.
 
         >>> Image(24, 24).mismatch(b"GIF89a" + bytes([32, 0, 24, 0, 0, 0, 0]))
         ('a GIF of 32×24', '24×24 pixels (width × height)')

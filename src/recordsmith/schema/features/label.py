@@ -118,7 +118,7 @@ class Label(Feature):
         return ((numbers, None, there),)
 
     def violations(self, column: Any) -> list[Violation]:
-        """List the rows of a column of numbers that are no class."""
+        """List the rows of a column of numbers that are not a class."""
         bounds = NumberBounds(0, self.size - 1, None, finite=False)
         there = ~np.ma.getmaskarray(column) if isinstance(column, np.ma.MaskedArray) else None
         found = number_violations(np.asarray(column), bounds, lambda rows: rows, there)

@@ -79,7 +79,7 @@ class NumericFeature(Feature):
             raise SchemaError("Unknown storage.", found=storage, expected="'bytes', 'list', 'zlib', 'bfloat16' or None")
         if storage == "list" and self.dtype.kind == "c":
             raise SchemaError(
-                f"{self.dtype} values cannot be stored in a list without loss: a float list holds float32.",
+                f"{self.dtype} values cannot be stored in a list without loss: a float list stores float32.",
                 advice="Omit storage to store the values as bytes, or declare dtype 'float32'.",
             )
         if storage == "bfloat16" and self.dtype.name != "float32":
@@ -262,7 +262,7 @@ class NumericFeature(Feature):
             if lost.any():
                 first = int(np.argmax(lost))
                 raise EncodeError(
-                    "A float64 does not fit into a list, which holds float32, without loss.",
+                    "A float64 does not fit into a list, which stores float32, without loss.",
                     row=self._row_of(first, offsets),
                     found=flat[first],
                     advice="Declare the feature without storage='list'; its bytes are then stored.",
@@ -335,7 +335,7 @@ class NumericFeature(Feature):
 
     def _outside(self, value: Any, row: int) -> SchemaMismatchError:
         return SchemaMismatchError(
-            f"Row {row} of the batch holds a value outside the feature's type.",
+            f"Row {row} of the batch contains a value outside the feature's type.",
             row=row,
             found=value.item(),
             expected=describe_dtype(self.dtype),

@@ -92,7 +92,7 @@ class Packed(Feature):
         return row
 
     def column_to_parts(self, values: Any, rows: int | None = None, *, cast: bool = False) -> tuple[ColumnParts, ...]:
-        """Return what the core writes for a column: one line of bytes a row."""
+        """Return what the core writes for a column: one byte string for each row."""
         packed, present = packed_rows(values, self.dtype, cast=cast)
         check_rows(len(packed), rows)
         present = check_presence(present, optional=self.optional)
@@ -113,7 +113,7 @@ class Packed(Feature):
         if wrong.any():
             row = int(wrong.argmax())
             raise SchemaMismatchError(
-                f"Row {row} of the batch holds a value outside the type of its part {name!r}.",
+                f"Row {row} of the batch contains a value outside the type of its part {name!r}.",
                 row=row,
                 found=int(flat[row].max()),
                 expected="bool, or 0 or 1",

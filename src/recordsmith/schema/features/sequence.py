@@ -30,6 +30,7 @@ from recordsmith.schema.features.strings import Bytes, Text
 from recordsmith.schema.features.tensor import Scalar, Tensor
 from recordsmith.schema.input.conversion import check_presence, check_rows
 from recordsmith.schema.plan import PlanColumn
+from recordsmith.wording.numbers import count_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence as SequenceOf
@@ -93,7 +94,7 @@ class Sequence(Feature):
             columns = feature.plan("")
             if len(columns) > 1 or (columns[0].kind != "bytes" and columns[0].count is None) or _is_list(feature):
                 raise SchemaError(
-                    "Sequence needs a feature whose values are stored as one string, or as a fixed number of numbers.",
+                    "Sequence needs a feature that is stored as one string, or as a fixed number of numbers.",
                     found=feature,
                     advice="Declare fixed dimensions, or storage='bytes' with at most one that varies.",
                 )
@@ -308,7 +309,7 @@ def _checked_lengths(lengths: Any, outer: Int64s, bounds: Int64s, declared: int 
     if (used < 0).any() or not right.all():
         row = max(0, int(np.argmin(right)) - 1) if not right.all() else 0
         raise SchemaMismatchError(
-            f"Row {row} of the batch has inner lists whose lengths do not add up to its values.",
+            f"Row {row} of the batch has inner lists with lengths that do not add up to the number of values.",
             row=row,
             expected="lengths of at least 0 whose sum is the number of values",
         )
@@ -329,6 +330,6 @@ def _check_written_length(lengths: Int64s, declared: int | None) -> None:
         raise EncodeError(
             "A list does not have the declared length.",
             row=int(wrong[0]),
-            found=f"{int(lengths[wrong[0]])} values",
-            expected=f"{declared} values",
+            found=count_text(int(lengths[wrong[0]]), "value"),
+            expected=count_text(declared or 0, "value"),
         )

@@ -74,7 +74,7 @@ class Steps(Feature):
         self._set_common(optional=optional, default=None, description=description)
 
     def plan(self, name: str) -> tuple[PlanColumn, ...]:
-        """Return the stored features of one step, marked as living in the feature lists."""
+        """Return the stored features of one step, marked as stored in the feature lists."""
         return tuple(replace(column, presence=self.presence, steps=True) for column in self.feature.plan(name))
 
     def assemble(self, parts: Sequence[Parts]) -> Ragged:
@@ -147,7 +147,7 @@ def name_step(error: EncodeError, step: int) -> None:
     error.problem = f"Step {step}: {error.problem}"
     if error.found == "None":
         error.problem = f"Step {step} has no value."
-        error.advice = "A row cannot have gaps: fill in a value, or leave out the step."
+        error.advice = "A list cannot contain None: give a value, or leave out the step."
 
 
 def steps_of(values: Any) -> tuple[Any, Int64s, Bools | None]:

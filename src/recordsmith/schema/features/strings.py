@@ -151,7 +151,7 @@ class StringFeature(Feature):
         found = []
         if self.lengths.any:
             lengths = _characters(strings) if self.text else strings.lengths
-            unit = "characters" if self.text else "bytes"
+            unit = "character" if self.text else "byte"
             found.extend(length_violations(lengths, self.lengths, present, unit))
         if self.one_of is not None:
             there = strings if present is None else strings[present]
@@ -160,7 +160,7 @@ class StringFeature(Feature):
         return sorted(found, key=lambda violation: violation.row)
 
     def _list_violations(self, strings: ByteColumn, offsets: Int64s, present: Bools | None) -> list[Violation]:
-        found = length_violations(np.diff(offsets), self.lengths, present, "strings")
+        found = length_violations(np.diff(offsets), self.lengths, present, "string")
         if self.one_of is not None:
             found.extend(
                 string_violations(

@@ -226,5 +226,5 @@ class Tensor(NumericFeature):
         return self._with_lengths(found, shapes[:, self.shape.index(None)], present)
 
     def _with_lengths(self, found: list[Violation], sizes: Array, present: Bools | None) -> list[Violation]:
-        wrong = length_violations(sizes, self.lengths, present, "entries")
+        wrong = length_violations(sizes, self.lengths, present, "element")
         return sorted([*found, *wrong], key=lambda violation: violation.row)

@@ -10,7 +10,7 @@ import numpy as np
 from recordsmith.audio import AudioError, encode_audio
 from recordsmith.errors import EncodeError
 from recordsmith.schema.input.casting import describe_value
-from recordsmith.schema.input.encoded_input import NOT_ENCODED, encoded_rows, stored_bytes
+from recordsmith.schema.input.encoded_input import NOT_ENCODED, encoded_rows, stored_bytes, wrong_value
 
 __all__ = ["encoded_sounds"]
 
@@ -32,7 +32,7 @@ def _encoded(value: Any, row: int, rate: int | None, channels: int | None, encod
     found = 1 if samples.ndim == 1 else samples.shape[-1] if samples.ndim == 2 else 0
     if rate is None or channels not in (None, found) or samples.ndim not in (1, 2):
         raise EncodeError(
-            "The samples do not say what sound they are." if rate is None else "The samples have the wrong shape.",
+            "The sample rate is not known." if rate is None else "The samples have the wrong shape.",
             row=row,
             found=describe_value(samples),
             expected=f"(samples,) or (samples, channels), with {channels or 'any number of'} channels",
@@ -51,13 +51,10 @@ def _encoded(value: Any, row: int, rate: int | None, channels: int | None, encod
 
 
 def _not_a_sound(value: Any, row: int) -> EncodeError:
-    advice = "Give encoded bytes, a pathlib.Path of a file, or an array of int16 or float32 samples."
-    if isinstance(value, str):
-        advice = "If it is a file name, give pathlib.Path(value)."
-    return EncodeError(
-        "A value is not a sound.",
-        row=row,
-        found=describe_value(value),
+    return wrong_value(
+        value,
+        row,
+        medium="a sound",
         expected="encoded bytes, a path, or an array of samples",
-        advice=advice,
+        advice="Give encoded bytes, a pathlib.Path of a file, or an array of int16 or float32 samples.",
     )

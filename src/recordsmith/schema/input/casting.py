@@ -307,7 +307,7 @@ _ADVICE_BY_TYPE: tuple[tuple[tuple[type, ...], str], ...] = (
     ((PurePath,), "Read the file and give its numbers, or declare the feature as Text to store the path."),
     (
         (type(None),),
-        "A row cannot have gaps: fill in a value, or give None for the whole row if the feature is optional.",
+        "A list cannot contain None: give a value, or give None for the whole row if the feature is optional.",
     ),
 )
 

@@ -151,7 +151,7 @@ def _masked_column(values: Any) -> tuple[Given, Bools]:
             row=int(partly[0]),
             found=f"{int(masked[partly[0]].sum())} of {masked.shape[1]} values masked",
             expected="a row without masked values, or a fully masked row",
-            advice="Fill the gaps, or mask the whole row if it has no value.",
+            advice="Give all values, or mask the whole row if it has no value.",
         )
     given, _ = _numpy_column(np.asarray(values.data))
     return given, np.asarray(~masked.all(axis=1))

@@ -8,10 +8,11 @@ from typing import Any
 
 from recordsmith.columns import ByteColumn
 from recordsmith.errors import EncodeError
+from recordsmith.schema.input.casting import describe_value
 from recordsmith.schema.input.conversion import is_missing, understand_column
 from recordsmith.schema.input.foreign_values import plain_values
 
-__all__ = ["NOT_ENCODED", "encoded_rows", "stored_bytes"]
+__all__ = ["NOT_ENCODED", "encoded_rows", "stored_bytes", "wrong_value"]
 
 NOT_ENCODED = object()
 """What `stored_bytes` returns for a value that is still to be encoded."""
@@ -48,6 +49,17 @@ def stored_bytes(value: Any, row: int, what: str) -> Any:
     if isinstance(value, memoryview):
         return value.tobytes()
     return _read(value, row, what) if isinstance(value, PurePath) else NOT_ENCODED
+
+
+def wrong_value(value: Any, row: int, *, medium: str, expected: str, advice: str) -> EncodeError:
+    """Return the error about a value that is neither encoded nor can be."""
+    return EncodeError(
+        f"A value is not {medium}.",
+        row=row,
+        found=describe_value(value),
+        expected=expected,
+        advice="If it is a file name, give pathlib.Path(value)." if isinstance(value, str) else advice,
+    )
 
 
 def _read(path: PurePath, row: int, what: str) -> bytes:

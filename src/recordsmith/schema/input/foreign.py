@@ -201,7 +201,7 @@ def _list_column(array: Any, kind: Any, types: Any, present: Bools | None) -> Gi
             row=int(np.searchsorted(offsets, gap, side="right")) - 1,
             found="None",
             expected="a value",
-            advice="Fill in a value: a row cannot have gaps.",
+            advice="Give a value: a list cannot contain None.",
         )
     if types.is_fixed_size_list(kind) and present is None and isinstance(values, np.ndarray):
         return values.reshape(len(array), kind.list_size, *values.shape[1:])

@@ -11,7 +11,7 @@ from recordsmith.columns import ByteColumn
 from recordsmith.errors import EncodeError, advise
 from recordsmith.images import ImageError, encode_image
 from recordsmith.schema.input.casting import describe_value
-from recordsmith.schema.input.encoded_input import NOT_ENCODED, encoded_rows, stored_bytes
+from recordsmith.schema.input.encoded_input import NOT_ENCODED, encoded_rows, stored_bytes, wrong_value
 from recordsmith.schema.input.foreign import comes_from
 
 __all__ = ["encoded_images"]
@@ -135,13 +135,10 @@ def _channel_words(channels: int | None) -> str:
 
 
 def _not_an_image(value: Any, row: int) -> EncodeError:
-    advice = "Give encoded bytes, a pathlib.Path of a file, a uint8 array or a PIL image."
-    if isinstance(value, str):
-        advice = "If it is a file name, give pathlib.Path(value)."
-    return EncodeError(
-        "A value is not an image.",
-        row=row,
-        found=describe_value(value),
+    return wrong_value(
+        value,
+        row,
+        medium="an image",
         expected="encoded bytes, a path, a uint8 array or a PIL image",
-        advice=advice,
+        advice="Give encoded bytes, a pathlib.Path of a file, a uint8 array or a PIL image.",
     )

@@ -103,5 +103,5 @@ def _nan_has_no_integer(dtype: np.dtype[Any], row: int) -> EncodeError:
         row=row,
         found=describe_value(float("nan")),
         expected=describe_dtype(dtype),
-        advice="Fill the gaps first, or declare a float dtype.",
+        advice="Replace NaN first, or declare a float dtype.",
     )

@@ -260,7 +260,7 @@ def plain_rows(rows: list[Any], numbers: Array | None) -> list[Any]:
                     row=_number(numbers, position),
                     found=f"{int(np.ma.getmaskarray(row).sum())} of {row.size} values masked",
                     expected="a row without masked values, or a fully masked row",
-                    advice="Fill the gaps, or give None if the whole row has no value.",
+                    advice="Give all values, or None if the whole row has no value.",
                 )
     return rows
 

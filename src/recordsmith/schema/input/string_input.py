@@ -189,7 +189,7 @@ def _is_flat_uint8(value: Any) -> bool:
 
 def _not_a_string(value: Any, row: int | None, *, text: bool) -> EncodeError:
     if value is None:
-        advice = "A row cannot have gaps: fill in a value."
+        advice = "A list cannot contain None: give a value."
     elif text and isinstance(value, (dt.date, dt.time)):
         advice = "Convert it to a string, for example with value.isoformat()."
     elif text:

@@ -195,7 +195,7 @@ class FolderUpload:
                 return
             remove_version(self._folder, note.version)
             raise RecordsmithError(
-                "Another run has written to this output in the meantime. What it has written is kept.",
+                "Another run has written to this output in the meantime. Its files are kept.",
                 path=self._folder.shown(),
                 advice=advise("Choose another output, or give {overwrite} to replace what is there.", overwrite=True),
             ) from None
@@ -270,7 +270,7 @@ def verified_blocks(folder: ObjectFolder, key: str, facts: PublishedFile, etag: 
         yield block
     if digest.hexdigest() != facts.sha256:
         raise OtherBytesError(
-            "The remote storage returns other bytes than were uploaded.",
+            "The bytes read back from the remote storage differ from those that were uploaded.",
             path=folder.shown(key),
             found=f"sha256 {digest.hexdigest()}",
             expected=f"sha256 {facts.sha256}",

@@ -94,7 +94,7 @@ class ObjectFolder(abc.ABC):
         facts = facts or self.head(key)
         if facts.size is None:
             raise RecordsmithError(
-                "The server does not say how long the file is.",
+                "The server does not report the size of the file.",
                 path=self.shown(key),
                 advice="Download the file, then use the local copy.",
             )

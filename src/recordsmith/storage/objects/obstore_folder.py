@@ -280,7 +280,7 @@ class ObstoreFolder(ObjectFolder):
                 time.sleep(pause)
 
     def _level(self, spent: float) -> int:
-        """Return the level of the line about another try: a warning once a minute, which says what takes so long."""
+        """Return the log level of a retry: a warning at most once a minute, so that a user knows what takes long."""
         now = time.monotonic()
         if spent < _QUIET_SECONDS or now - self._warned < _WARNING_SECONDS:
             return logging.INFO

@@ -41,7 +41,7 @@ _MACHINE = "/sys/class/dmi/id"  # where Linux says who made this machine
 
 @dataclass(frozen=True)
 class Settings:
-    """What obstore is given beside the URL.
+    """What obstore is given next to the URL.
 
     Attributes:
         options: keyword arguments of its stores.

@@ -19,7 +19,7 @@ hostile: its names have to be plain names of files. Where there is one file to p
 point.
 
 The output may also be a file, or a file with others that belong to it (an export to data.csv has data.csv.schema.json,
-or data-00000.csv and so on). Its folder is then .data.csv.recordsmith-making, beside it.
+or data-00000.csv and so on). Its folder is then .data.csv.recordsmith-making, next to it.
 """
 
 from recordsmith.storage.publication.run import INDEX_FOLDER, Publication, complete, unfinished_run

@@ -188,7 +188,7 @@ def _refreshed(url: str) -> RemoteObject:
 def _known(folder: ObjectFolder, facts: ObjectFacts) -> RemoteObject:
     if facts.etag is None or facts.size is None:
         raise RecordsmithError(
-            "The remote storage gives no ETag for the file, so a change of it could not be noticed.",
+            "The remote storage gives no ETag for the file, so changes of the file cannot be detected.",
             path=folder.shown(facts.key),
             advice="Download the file, then use the local copy.",
         )

@@ -149,7 +149,7 @@ class Waiting:
     ...     waiting.stop()
     ...     result_of(Future())
     Traceback (most recent call last):
-    recordsmith.storage.ranged.requests.ReadingStopped: The reading was stopped.
+    recordsmith.storage.ranged.requests.ReadingStopped: Reading was stopped.
     """
 
     def __init__(self) -> None:
@@ -195,7 +195,7 @@ def result_of(future: Future[T]) -> T:
     waiting: Waiting = getattr(_thread, "waiting", None) or _others[-1]
     while True:
         if waiting.is_stopped:
-            raise ReadingStopped("The reading was stopped.")
+            raise ReadingStopped("Reading was stopped.")
         try:
             return future.result(_LOOK)
         except TimeoutError:

@@ -44,7 +44,7 @@ def facts_head(facts: DatasetFacts, subject: str) -> RenderableType:
 def _head_lines(facts: DatasetFacts) -> Iterable[tuple[str, Text]]:
     records = Text().append(f"{facts.records:,}", "bold")
     if not facts.looked_at_all:
-        records.append(" looked at, which are not all", "yellow")
+        records.append(" read, which are not all", "yellow")
     if len(facts.splits) > 1:
         shares = ", ".join(f"{clipped(name, 24)} {split.records:,}" for name, split in list(facts.splits.items())[:8])
         records.append(f" ({shares})", "dim")
@@ -62,7 +62,7 @@ def _head_lines(facts: DatasetFacts) -> Iterable[tuple[str, Text]]:
         mixed = ", ".join(f"{count:,} {clipped(payload_name(kind), 30)}" for kind, count in commonest[:8])
         yield "payload", Text(one if len(payloads) == 1 else f"mixed: {mixed}", "" if len(payloads) == 1 else "yellow")
     if facts.frames_only:
-        yield "payload", Text("not looked into: the chosen rules ask for files and frames only", "dim")
+        yield "payload", Text("not checked: the selected rules need only files and record frames", "dim")
     declared = f"declared by {printable(facts.described_by or 'a schema')}"
     yield "schema", Text(declared if facts.schema is not None else "none is declared")
 
@@ -85,7 +85,7 @@ def split_table(facts: DatasetFacts, width: int) -> RenderableType:
 
 
 def label_table(label: LabelFacts, width: int) -> RenderableType:
-    """Lay out the classes of a label with their counts in each split; of many, the commonest and the rarest."""
+    """Lay out the classes of a label with their counts in each split; of many, the most common and the rarest."""
     totals = {name: sum(split.get(name, 0) for split in label.counts.values()) for name in classes_in_order(label)}
     all_records = max(1, sum(totals.values()))
     order = list(totals)

@@ -10,7 +10,7 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from recordsmith.copying.copied_dataset import CopiedDataset
-from recordsmith.exporting.export import ExportedDataset
+from recordsmith.exporting.exported_dataset import ExportedDataset
 from recordsmith.terminal.error_block import warning_block
 from recordsmith.terminal.results.written_splits import some_names, splits_table, written_json
 from recordsmith.terminal.values.short_values import printable
@@ -120,9 +120,9 @@ def _left_behind(copied: CopiedDataset) -> list[RenderableType]:
     for count, name, what in (
         (copied.rejects, "rejected", "damaged, or not as the schema says"),
         (copied.unmatched, "left out", "which were not selected"),
-        (copied.duplicates, "duplicates", "whose bytes were there before"),
+        (copied.duplicates, "duplicates", "that repeat an earlier record"),
         (copied.not_sampled, "not sampled", "which the sample leaves out"),
-        (copied.unassigned, "not asked for", "which no split took"),
+        (copied.unassigned, "not asked for", "which belong to no split"),
     ):
         if count:
             style = "bold yellow" if name == "rejected" else "bold"

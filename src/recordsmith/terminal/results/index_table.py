@@ -71,7 +71,7 @@ def index_summary(files: Sequence[IndexedFile]) -> str:
     if written < len(files):
         state = f"{state}, {len(files) - written:,} already there" if written else "The indexes were already there"
     places = [file.index for file in files]
-    place = places[0] if len(places) == 1 else _common_folder(places) or "beside the files"
+    place = places[0] if len(places) == 1 else _common_folder(places) or "next to the files"
     return f"{count_text(records, 'record')} in {count_text(len(files), 'file')}, {bytes_text(size)}. {state}: {place}"
 
 

@@ -21,7 +21,7 @@ from recordsmith.wording.numbers import bytes_text, count_text, number_text
 
 __all__ = ["made_json", "made_renderable"]
 
-_MOST_CLASSES = 16  # that are listed; of more, the commonest and the rarest
+_MOST_CLASSES = 16  # that are listed; of more, the most common and the rarest
 
 
 def made_renderable(made: MadeDataset, *, folder: str, width: int) -> RenderableType:
@@ -123,7 +123,7 @@ def _left_behind(made: MadeDataset, folder: str) -> list[RenderableType]:
     if made.unlabelled:
         lines.append(_fact("unlabelled", f"{count_text(made.unlabelled, 'row')} without a label, left out"))
     if made.unassigned:
-        lines.append(_fact("not asked for", f"{count_text(made.unassigned, 'row')}, which no split took"))
+        lines.append(_fact("not asked for", f"{count_text(made.unassigned, 'row')}, which belong to no split"))
     if made.left_out:
         lines.append(_fact("left out", f"columns that the schema does not have: {some_names(made.left_out)}"))
     return lines

@@ -51,11 +51,15 @@ def overview_renderable(
 def _search_note(overview: DatasetOverview) -> Text:
     condition = printable(overview.where or "")
     if not overview.rows:
-        return Text().append(f"No record of {overview.records:,} fits ", "yellow").append(condition, "bold")
+        return (
+            Text()
+            .append(f"None of {count_text(overview.records, 'record')} matches ", "yellow")
+            .append(condition, "bold")
+        )
     found = count_text(len(overview.rows), "record")
-    words = f"{found} of {overview.records:,} fit{'s' if len(overview.rows) == 1 else ''} "
+    words = f"{found} of {overview.records:,} match{'es' if len(overview.rows) == 1 else ''} "
     if not overview.searched_all:
-        words = f"The first {found} that fit{'s' if len(overview.rows) == 1 else ''} "
+        words = f"The first {found} that match{'es' if len(overview.rows) == 1 else ''} "
     return Text(words).append(condition, "bold").append("" if overview.searched_all else "; -n shows more", "dim")
 
 

@@ -34,7 +34,7 @@ def repair_renderable(result: RepairResult, *, width: int) -> RenderableType:
     bad.tfrecord
       64-100  lost  ~1  the file ends inside a record
     <BLANKLINE>
-    2 records kept, about 1 lost. Written to good.tfrecord, and checked.
+    2 records kept, about 1 lost. Written to good.tfrecord, and verified.
     """
     parts: list[RenderableType] = [_files(result.files, width)]
     for file in [file for file in result.files if file.losses or file.repaired_headers or file.gaps][:_MOST_FILES]:
@@ -55,8 +55,8 @@ def _files(files: Sequence[FileRepair], width: int) -> RenderableType:
     table.add_column("lost bytes", no_wrap=True)
     for file in files[:_MOST_FILES]:
         name = middle_left_out(printable(file.path), max(16, width - _FIGURES))
-        if file.is_sound:
-            table.add_row(name, Text(f"{file.records:,}", "green"), "", "", Text("sound", "green"))
+        if file.is_undamaged:
+            table.add_row(name, Text(f"{file.records:,}", "green"), "", "", Text("undamaged", "green"))
             continue
         table.add_row(
             name,
@@ -110,10 +110,10 @@ def _summary(result: RepairResult) -> Text:
     if result.repaired_headers:
         text.append(", ").append(f"{result.repaired_headers:,} of them with a new header", "yellow")
     if result.ok:
-        text.append(". Nothing is damaged. " if result.is_sound else ", none lost. ")
+        text.append(". Nothing is damaged. " if result.is_undamaged else ", none lost. ")
     else:
         text.append(", ").append(lost_text(result), "bold red").append(". ")
     if result.output is None:
-        reason = "" if result.dry_run else "There is no record to keep. "
+        reason = "" if result.dry_run else "No records can be saved. "
         return text.append(f"{reason}Nothing was written.", "dim")
-    return text.append(f"Written to {printable(result.output)}, and checked.", "dim")
+    return text.append(f"Written to {printable(result.output)}, and verified.", "dim")

@@ -7,7 +7,7 @@ from itertools import islice
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from recordsmith.dataset.schema_source import FoundSchema
+from recordsmith.dataset.descriptions.schema_source import FoundSchema
 from recordsmith.wording.numbers import count_text
 from recordsmith.wording.visible_text import printable, printable_lines
 

@@ -11,7 +11,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from recordsmith.dataset.schema_source import FoundSchema
+from recordsmith.dataset.descriptions.schema_source import FoundSchema
 from recordsmith.schema import Feature, Scalar, Sparse, Steps, Tensor
 from recordsmith.schema.plan import PlanColumn
 from recordsmith.terminal.schemas.schema_listing import MOST_FEATURES, more_features, schema_source

@@ -18,7 +18,7 @@ from recordsmith.schema import (
     Steps,
     Tensor,
 )
-from recordsmith.schema.features.geometry import SplitTensor
+from recordsmith.schema.features.detection.geometry import SplitTensor
 
 __all__ = ["shape_text", "type_text"]
 

@@ -16,8 +16,8 @@ _NAMES = {
 _NOTES = {
     "example_list": "Records of learning to rank; parse them with TensorFlow Ranking.",
     "event": "Logs of TensorBoard; read them with its EventAccumulator.",
-    "text": "No tf.train.Example: the payloads are shown as they are.",
-    "unknown": "No tf.train.Example, nor anything else that recordsmith knows: the payloads are shown as bytes.",
+    "text": "The records are not tf.train.Example messages: their payloads are shown as text.",
+    "unknown": "The records are of an unknown kind: their payloads are shown as bytes.",
 }
 
 

@@ -30,8 +30,8 @@ class Break:
 
     Attributes:
         path: the file.
-        where: the bytes that cannot be read, in words.
-        reason: what is wrong, in words.
+        where: the bytes that cannot be read, as text.
+        reason: what is wrong, as text.
         after: how many readable records of the file are before it.
         lost: how many records were there, if that is known or can be estimated.
     """
@@ -67,7 +67,7 @@ class RecoveredFile:
         """Say as one what is wrong between two readable records."""
         begin, end = parts[0].begin, parts[-1].end
         words = list(dict.fromkeys(one.message for one in parts))
-        reason = words[0] if len(words) == 1 else f"{words[0]}, and more is wrong behind it"
+        reason = words[0] if len(words) == 1 else f"{words[0]}, and there is more damage after it"
         where = f"{kind} {begin:,} to {end:,} ({bytes_text(end - begin)})"
         return Break(self.path, where, reason, after, sum(one.records for one in parts))
 

@@ -20,7 +20,8 @@ from recordsmith.report import Report
 from recordsmith.rules import Finding, Location
 from recordsmith.storage.ranged.opening import file_size, is_ranged
 from recordsmith.viewer.data.finding_records import RecordFinder, finder_of, predicate_of
-from recordsmith.viewer.data.opened import OpenedDataset, ShownRecord
+from recordsmith.viewer.data.opened import OpenedDataset
+from recordsmith.viewer.data.shown_record import ShownRecord
 from recordsmith.workers.background import start_in_background
 
 __all__ = ["Examination"]

@@ -24,7 +24,8 @@ from recordsmith.making.sources.tfrecord_files import TFRecordsSource
 from recordsmith.query.where import compile_where
 from recordsmith.rules import Finding
 from recordsmith.schema import Feature, Label, Scalar, Schema, Steps
-from recordsmith.viewer.data.opened import OpenedDataset, ShownRecord
+from recordsmith.viewer.data.opened import OpenedDataset
+from recordsmith.viewer.data.shown_record import ShownRecord
 from recordsmith.viewer.data.state import quoted_name
 
 __all__ = ["RecordFinder", "condition_of", "finder_of", "predicate_of"]

@@ -137,7 +137,7 @@ class Likeness:
 
     @property
     def said(self) -> str:
-        """How records are compared, in words."""
+        """How records are compared, as text."""
         return {
             "images": f"by what {self.feature!r} looks like at a very small size",
             "texts": f"by the pieces of {_PIECE} characters that {self.feature!r} consists of",

@@ -162,7 +162,7 @@ def square_side(size: int) -> int | None:
 
 
 def raw_pixels(values: Mapping[str, Any], name: str) -> npt.NDArray[np.uint8] | None:
-    """Return bytes as an array, if a feature beside them gives their shape: image/encoded and image/shape.
+    """Return bytes as an array, if a feature next to them gives their shape: image/encoded and image/shape.
 
     >>> raw_pixels({"image/encoded": bytes(12), "image/shape": np.array([3, 4])}, "image/encoded").shape
     (3, 4)

@@ -23,7 +23,7 @@ from recordsmith.dataset.compressed import CompressedShards
 from recordsmith.dataset.inference import Census, sample_census
 from recordsmith.dataset.layout import DatasetLayout, find_layout
 from recordsmith.dataset.payload_reading import FileOverview, StoredPayload, refuse_pipe, survey_files
-from recordsmith.dataset.row_decoding import RowOverview, decode_row
+from recordsmith.dataset.row_decoding import decode_row
 from recordsmith.dataset.stored import StoredDataset
 from recordsmith.errors import RecordsmithError, reason_of
 from recordsmith.query.overview import FeatureOverview, known_features
@@ -33,9 +33,10 @@ from recordsmith.storage.ranged.opening import file_size, is_ranged
 from recordsmith.text import Vocabulary
 from recordsmith.viewer.data.class_colours import ClassColours
 from recordsmith.viewer.data.damage import Break, RecoveredFile
+from recordsmith.viewer.data.shown_record import ShownRecord
 from recordsmith.workers.background import start_in_background
 
-__all__ = ["LARGEST_RECORD", "OpenedDataset", "ShownRecord"]
+__all__ = ["LARGEST_RECORD", "OpenedDataset"]
 
 LARGEST_RECORD = 64 << 20  # bytes of a record that is read to be shown
 _FIRST_RECORDS = 64  # that are shown of a file until it is indexed
@@ -50,41 +51,13 @@ _KEPT_ROW_BYTES = 64 << 20
 PathLike = str | os.PathLike[str]
 
 
-class ShownRecord:
-    """One record to show: what was decoded, or why it cannot be read.
-
-    Attributes:
-        number: its number in the dataset.
-        row: its values; None where it cannot be read.
-        error: why not.
-        problems: where it does not fit its schema.
-    """
-
-    __slots__ = ("error", "number", "problems", "row")
-
-    def __init__(
-        self, number: int, row: RowOverview | None, error: str | None = None, problems: Sequence[RecordsmithError] = ()
-    ) -> None:
-        self.number = number
-        self.row = row
-        self.error = error
-        self.problems = tuple(problems)
-
-    @property
-    def values(self) -> dict[str, object]:
-        """All values by name: those of the record, and the lists of steps."""
-        if self.row is None:
-            return {}
-        return {**(self.row.features or {}), **(self.row.steps or {})}
-
-
 class OpenedDataset:
     """The files of a dataset, opened for looking around.
 
     Args:
         paths: a file, folder, glob or list of them.
         split: only the files of this split.
-        schema: what the records hold; None: the schema beside the files, or what the records show.
+        schema: what the records hold; None: the schema next to the files, or what the records show.
     """
 
     def __init__(
@@ -190,7 +163,7 @@ class OpenedDataset:
         return self._vocabularies[name]
 
     def _vocabulary(self, name: str) -> Sequence[str]:
-        """Read the vocabulary that `make` wrote beside the data, if there is one."""
+        """Read the vocabulary that `make` wrote next to the data, if there is one."""
         path = os.path.join(os.path.dirname(self.layout.files[0]), f"vocabulary.{name.replace('/', '.')}.json")
         if is_ranged(path) or os.sep in os.path.basename(path) or not os.path.isfile(path):
             return ()

@@ -1,4 +1,4 @@
-"""The values of the selected records, for the bars and histograms beside the grid.
+"""The values of the selected records, for the bars and histograms next to the grid.
 
 All selected records are counted where they are few; of many, a random sample, within a limit of records and bytes.
 Counts are then estimates, and are shown as such.

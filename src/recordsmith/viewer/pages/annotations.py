@@ -6,7 +6,7 @@
     COCO                          bbox in pixels: (x, y, width, height); keypoints: (x, y, visible) in turns
 
 Boxes in pixels that fit the image as corners (x, y, x, y), and do not as widths and heights, are read as corners. How
-boxes were read is said beside them.
+boxes were read is said next to them.
 """
 
 from __future__ import annotations

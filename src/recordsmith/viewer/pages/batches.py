@@ -1,4 +1,4 @@
-"""What a model sees: the next batches of a chain of verbs, row by row, beside the records that they come from."""
+"""What a model sees: the next batches of a chain of verbs, row by row, next to the records that they come from."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ from recordsmith.loader.verbs.batches.pack import Packed
 from recordsmith.loader.verbs.rows.pairs import Paired
 from recordsmith.viewer.data.media import Media
 from recordsmith.viewer.data.opened import OpenedDataset
-from recordsmith.viewer.pages.values import address, one_line
+from recordsmith.viewer.pages.value_text import one_line
+from recordsmith.viewer.pages.values import address
 from recordsmith.wording.markup import Child, Markup, element
 from recordsmith.wording.numbers import count_text, number_text
 from recordsmith.wording.visible_text import clipped

@@ -12,8 +12,10 @@ from recordsmith.images import read_header
 from recordsmith.query.overview import FeatureOverview
 from recordsmith.schema import Image, Label, Text
 from recordsmith.viewer.data.media import playable, raw_pixels
-from recordsmith.viewer.data.opened import OpenedDataset, ShownRecord
-from recordsmith.viewer.pages.values import ValueRenderer, address, one_line
+from recordsmith.viewer.data.opened import OpenedDataset
+from recordsmith.viewer.data.shown_record import ShownRecord
+from recordsmith.viewer.pages.value_text import one_line
+from recordsmith.viewer.pages.values import ValueRenderer, address
 from recordsmith.wording.markup import Markup, element
 from recordsmith.wording.numbers import bytes_text
 from recordsmith.wording.visible_text import clipped
@@ -147,7 +149,7 @@ def _labels(values: Mapping[str, Any], dataset: OpenedDataset) -> list[tuple[str
         if (declared or usual) and single:
             found.append((name, one_line(value, dataset.class_names(name), 40)))
     words = [pair for pair in found if not pair[1].isdecimal()]
-    by_text = {text: name for name, text in reversed(words or found)}  # a number says less than the name beside it
+    by_text = {text: name for name, text in reversed(words or found)}  # a number says less than the name next to it
     return [(name, text) for text, name in reversed(by_text.items())]
 
 

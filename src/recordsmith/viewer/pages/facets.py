@@ -1,4 +1,4 @@
-"""The features beside the grid: for each a histogram, class bars or its commonest values, which filter when clicked."""
+"""The features next to the grid: a histogram, class bars or the most common values of each, which filter if clicked."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def facets_part(
 
 
 def feature_anchor(dataset: OpenedDataset, name: str) -> str:
-    """Return the id of a feature beside the grid; its number, because names may contain anything."""
+    """Return the id of a feature next to the grid; its number, because names may contain anything."""
     return f"feature-{next(number for number, one in enumerate(dataset.features) if one.name == name)}"
 
 
@@ -96,7 +96,7 @@ def type_text(feature: Feature | None, kinds: Mapping[str, int]) -> str:
 
 def _said(facts: FeatureFacts | None) -> str:
     if facts is None:
-        return "not looked at yet"
+        return "not read yet"
     if facts.images is not None and facts.images.widths is not None and facts.images.heights is not None:
         widths, heights = facts.images.widths, facts.images.heights
         each = (
@@ -134,7 +134,7 @@ def _content(
 def _class_counts(
     name: str, facts: FeatureFacts, dataset: OpenedDataset, examination: Examination
 ) -> list[tuple[str, int]]:
-    """Return how often each value occurs, where a feature has few or named ones, the commonest first."""
+    """Return how often each value occurs, where a feature has few or named ones, the most common first."""
     label, names = examination.label(name), dataset.class_names(name)
     if facts.in_steps:
         return []
@@ -147,7 +147,7 @@ def _class_counts(
     if facts.images is not None:
         return []
     values = [pair for pair in map(_text_of, facts.categories or facts.frequent) if pair is not None]
-    if names:  # too many to be counted: the commonest ones that are known
+    if names:  # too many to be counted: the most common ones that are known
         return [(names[int(one)] if one.isdecimal() and int(one) < len(names) else one, count) for one, count in values]
     if facts.numbers is not None:
         few = facts.numbers.integral and facts.distinct <= _FEW

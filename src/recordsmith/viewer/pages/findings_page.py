@@ -84,7 +84,7 @@ def _records(viewed: Viewed, finding: Finding) -> list[Child]:
         parts.append(element("p", _button(viewed, "Show all its records", ViewState(finding=key))))
     elif named:
         words = "Show the record" if len(named) == 1 else f"Show {len(named):,} records"
-        some = " These are the ones that it names; which others there are is not known."
+        some = " Only the records that it names are shown. The others are not known."
         said = element("small", some) if finding.count > len(named) else None
         parts.append(element("p", _button(viewed, words, ViewState(finding=key)), said))
     return parts
@@ -104,7 +104,7 @@ def _progress(viewed: Viewed) -> Markup:
             [
                 element(
                     "p",
-                    f"The check reads every byte of the data ({size}), and was not started by itself, because the "
+                    f"The check reads every byte of the data ({size}), and was not started automatically, because the "
                     "data is remote or large.",
                     class_="note",
                 ),
@@ -125,7 +125,7 @@ def facts_page(viewed: Viewed, every: Sequence[Viewed]) -> str:
     """Return the overview: what the dataset consists of, its features and labels, as in the report of `check`."""
     facts = viewed.examination.facts
     if facts is None:
-        content: Child = element("p", "Looking at the first records …", class_="note")
+        content: Child = element("p", "Reading the first records …", class_="note")
     else:
         content = [
             None

@@ -50,7 +50,7 @@ class Viewed(Protocol):
 
     @property
     def program(self) -> ProgramReport | None:
-        """The program that is shown beside it."""
+        """The program that is shown next to it."""
 
     @property
     def renderer(self) -> ValueRenderer:

@@ -1,4 +1,4 @@
-"""The page with the grid: the toolbar, the features beside it, and what can be taken away."""
+"""The page with the grid: the toolbar, the features next to it, and what can be taken away."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def grid_page(
             ),
             class_="panes",
         ),
-        _takeaway(viewed, state),
+        _export_dialog(viewed, state),
         viewed=viewed,
         every=every,
         here="records",
@@ -135,7 +135,7 @@ def _toolbar(viewed: Viewed, state: ViewState, layout: str) -> Markup:
         else None,
         _selected(state),
         element("span", id="count", role="status", aria_live="polite"),
-        element("button", "Take away", type="button", id="take-button"),
+        element("button", "Export", type="button", id="export-button"),
     ]
     return element("form", tools, class_="strip tools", id="tools", role="search")
 
@@ -217,10 +217,10 @@ def _column_head(one: FeatureOverview, state: ViewState) -> Markup:
 
 
 def side_part(viewed: Viewed, state: ViewState, selected: SelectedValues | None) -> Markup:
-    """Return the features beside the grid."""
+    """Return the features next to the grid."""
     dataset, examination = viewed.dataset, viewed.examination
     if examination.facts is None:
-        said = "Looking at the first records …"
+        said = "Reading the first records …"
     elif examination.complete:
         said = f"All {count_text(examination.facts.records, 'record')}"
     else:
@@ -257,7 +257,7 @@ def _problems(viewed: Viewed) -> Markup | None:
         element("h2", "Damage"),
         element("ul", rows),
         element("p", f"{more:,} more: `recordsmith repair --dry-run` lists them all.", class_="note") if more else None,
-        element("p", shown, " ", element("code", "recordsmith repair"), " writes a sound copy.", class_="note"),
+        element("p", shown, " ", element("code", "recordsmith repair"), " writes an undamaged copy.", class_="note"),
         class_="damage",
         role="note",
         aria_label="Damage",
@@ -299,7 +299,7 @@ def _problem(error: RecordsmithError) -> Markup:
     )
 
 
-def _takeaway(viewed: Viewed, state: ViewState) -> Markup:
+def _export_dialog(viewed: Viewed, state: ViewState) -> Markup:
     dataset = viewed.dataset
     condition = state.condition(dataset.types)
     words = ["recordsmith", "copy", *dataset.paths, "-o", "selected"]
@@ -338,7 +338,7 @@ def _takeaway(viewed: Viewed, state: ViewState) -> Markup:
         ),
         element("button", "Copy the link", type="button", id="copy-link"),
         element("form", element("button", "Close", value="close"), method="dialog"),
-        id="take",
+        id="export",
         aria_label="Export the selection",
     )
 

@@ -1,4 +1,4 @@
-"""The page of a program beside the data: what the doctor found in it, and what the data has for it."""
+"""The page of a program next to the data: what the doctor found in it, and what the data has for it."""
 
 from __future__ import annotations
 

@@ -12,12 +12,14 @@ from recordsmith.dataset.row_decoding import RowOverview
 from recordsmith.facts.value_facts import FeatureFacts, NumberFacts
 from recordsmith.query.overview import FeatureOverview
 from recordsmith.report.html.findings_part import finding_block
-from recordsmith.viewer.data.opened import OpenedDataset, ShownRecord
+from recordsmith.viewer.data.opened import OpenedDataset
+from recordsmith.viewer.data.shown_record import ShownRecord
 from recordsmith.viewer.data.state import ViewState
 from recordsmith.viewer.pages.cards import small_cells
 from recordsmith.viewer.pages.facets import histogram_drawing, type_text
 from recordsmith.viewer.pages.frame import Viewed, whole_page
-from recordsmith.viewer.pages.values import ValueRenderer, address, hex_dump
+from recordsmith.viewer.pages.value_text import hex_dump
+from recordsmith.viewer.pages.values import ValueRenderer, address
 from recordsmith.wording.markup import Child, Markup, element, joined
 from recordsmith.wording.numbers import bytes_text, number_text
 from recordsmith.wording.visible_text import clipped
@@ -201,7 +203,7 @@ def _feature(
 
 
 def _standing(value: Any, facts: FeatureFacts | None, name: str, dataset: OpenedDataset) -> Markup | None:
-    """Show a number in the distribution of its feature, and a class beside the others."""
+    """Show a number in the distribution of its feature, and a class next to the others."""
     if facts is None:
         return None
     if isinstance(value, (int, float, np.number)) and facts.numbers is not None and not dataset.class_names(name):

@@ -1,15 +1,14 @@
-"""Values of records as HTML: in one line, as a preview on a card, and in full on the page of a record."""
+"""Values of records as HTML: as a preview on a card, and in full on the page of a record."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import Any
 from urllib.parse import urlencode
 
 import numpy as np
-import numpy.typing as npt
 
 from recordsmith.columns import SparseRow
 from recordsmith.images import ImageHeader, read_header
@@ -17,15 +16,15 @@ from recordsmith.schema import Feature
 from recordsmith.viewer.data.class_colours import ClassColours
 from recordsmith.viewer.data.media import playable, raw_pixels, square_side
 from recordsmith.viewer.pages.annotations import Overlay, is_box_name, overlay_markup, overlay_of
+from recordsmith.viewer.pages.plots import envelope, plot
+from recordsmith.viewer.pages.value_text import as_text, hex_dump, one_line
 from recordsmith.wording.markup import Markup, element, joined
 from recordsmith.wording.numbers import bytes_text, count_text, number_text
 from recordsmith.wording.visible_text import clipped, printable_lines
 
-__all__ = ["Preview", "ValueRenderer", "address", "hex_dump", "one_line"]
+__all__ = ["Preview", "ValueRenderer", "address"]
 
-_PLOTTED = 240  # points of a plot
 _FEWEST_PLOTTED = 16
-_LONGEST_LINE = 120
 _LONGEST_TEXT = 20_000  # characters of a text on the page of a record
 _MOST_NUMBERS = 400
 _MOST_FRAMES = 2_000
@@ -41,86 +40,6 @@ Names = Mapping[str, Sequence[str]]
 def address(url: str) -> Markup:
     """Return a URL, or a name for our own script, as the value of an attribute; it is never cut, as text would be."""
     return Markup("".join(one if one.isprintable() or one == "\n" else f"&#x{ord(one):x};" for one in escape(url)))
-
-
-def one_line(value: Any, names: Sequence[str] = (), width: int = _LONGEST_LINE) -> str:
-    r"""Return a value in a few words.
-
-    >>> one_line(np.int64(1), ["cat", "dog"]), one_line(np.arange(3.0)), one_line(b"\xff\x00")
-    ('dog', '0, 1, 2', 'ff 00 · 2 bytes')
-    """
-    match value:
-        case None:
-            return "absent"
-        case str():
-            return clipped(value, width)
-        case bytes():
-            return _bytes_line(value, width)
-        case np.ndarray():
-            return _array_line(value, names, width)
-        case SparseRow():
-            return f"{count_text(len(value.indices), 'entry', 'entries')}, sparse"
-        case list() | tuple():
-            if value and all(isinstance(one, bytes) and read_header(one) is not None for one in value[:4]):
-                return count_text(len(value), "image")
-            return clipped(", ".join(one_line(one, names, width) for one in value[:8]) or "empty", width)
-        case dict():
-            return clipped(", ".join(f"{key}: {one_line(inner, (), 24)}" for key, inner in value.items()), width)
-    plain = value.item() if isinstance(value, np.generic) else value
-    if isinstance(plain, int) and not isinstance(plain, bool) and 0 <= plain < len(names):
-        return clipped(names[plain], width)
-    return number_text(plain) if isinstance(plain, (int, float, complex)) else clipped(str(plain), width)
-
-
-def _bytes_line(value: bytes, width: int) -> str:
-    header = read_header(value)
-    if header is not None:
-        return f"{header.format_name} {header.width}×{header.height} · {bytes_text(len(value))}"
-    text = _as_text(value[: 4 * width])
-    if text is not None:
-        return clipped(text, width)
-    return f"{value[:8].hex(' ')}{' …' if len(value) > 8 else ''} · {bytes_text(len(value))}"
-
-
-def _array_line(value: np.ndarray[Any, Any], names: Sequence[str], width: int) -> str:
-    if not value.size:
-        return "empty"
-    if value.dtype == object:
-        return one_line(value.reshape(-1).tolist(), names, width)
-    first = value.reshape(-1)[:8]
-    texts = (
-        names[one] if names and isinstance(one, int) and 0 <= one < len(names) else number_text(one)
-        for one in first.tolist()
-    )
-    more = " …" if value.size > len(first) else ""
-    shape = "×".join(map(str, value.shape))
-    beside = f" · {shape}" if value.ndim > 1 or value.size > len(first) else ""
-    return clipped(", ".join(texts), max(8, width - len(more) - len(beside))) + more + beside
-
-
-def _as_text(value: bytes) -> str | None:
-    """Return bytes as text, if they are; the last character may be cut."""
-    try:
-        text = value.decode()
-    except UnicodeDecodeError as error:
-        if error.start < len(value) - 4:
-            return None
-        text = value[: error.start].decode()
-    return text if text and all(char.isprintable() or char in "\n\t\r" for char in text[:400]) else None
-
-
-def hex_dump(data: bytes, *, lines: int = 32) -> Markup:
-    """Return bytes as hexadecimal numbers with the readable characters beside them.
-
-    >>> print(hex_dump(b"<a>", lines=1))
-    <pre class="hex">00000000  3c 61 3e                                         &lt;a&gt;</pre>
-    """
-    rows = []
-    for start in range(0, min(len(data), 16 * lines), 16):
-        part = data[start : start + 16]
-        readable = "".join(chr(byte) if 32 <= byte < 127 else "." for byte in part)
-        rows.append(f"{start:08x}  {part.hex(' '):<47}  {readable}")
-    return element("pre", Markup(escape("\n".join(rows))), class_="hex")
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,7 +174,7 @@ class ValueRenderer:
                 "" if any(one in values for one in _RATES) else f" at {rate:,} Hz, assumed"
             )
             player = element("audio", src=source, controls=True, preload="none")
-            return element("span", _envelope(flat), player, element("small", said), class_="shown sound")
+            return element("span", envelope(flat), player, element("small", said), class_="shown sound")
         return None
 
     def _array(self, number: int, name: str, value: Any, values: Mapping[str, Any], _side: int) -> Preview | None:
@@ -287,7 +206,7 @@ class ValueRenderer:
         return element("span", plot(value.reshape(-1)), class_="shown plotted")
 
     def _text(self, _number: int, name: str, value: Any, _values: Mapping[str, Any], _side: int) -> Preview | None:
-        text = value if isinstance(value, str) else _as_text(value[:2000]) if isinstance(value, bytes) else None
+        text = value if isinstance(value, str) else as_text(value[:2000]) if isinstance(value, bytes) else None
         names = self._names.get(name, ())
         if names and isinstance(value, np.ndarray) and value.ndim == 1 and value.dtype.kind in "iu":
             text = " ".join(names[one] if 0 <= one < len(names) else str(one) for one in value[:200].tolist())
@@ -343,7 +262,7 @@ class ValueRenderer:
         player = self.player(number, name, value, values)
         if player is not None:
             return element("figure", player, class_="large")
-        text = _as_text(value[:_LONGEST_TEXT])
+        text = as_text(value[:_LONGEST_TEXT])
         if text is not None:
             return _paragraph(text)
         pixels = raw_pixels(values, name)
@@ -384,47 +303,6 @@ class ValueRenderer:
         return element(
             "bdi", clipped(text, 2_000) if text is not None else one_line(value, self._names.get(name, ()), 400)
         )
-
-
-def plot(values: npt.NDArray[Any]) -> Markup:
-    """Draw numbers as a line; where they are many, as the range of each part."""
-    numbers = np.asarray(values, np.float64)
-    finite = numbers[np.isfinite(numbers)]
-    if not finite.size:
-        return element("span", "no finite values", class_="absent")
-    low, high = float(finite.min()), float(finite.max())
-    span = (high - low) or 1.0
-    step = -(-len(numbers) // _PLOTTED)
-    points = []
-    for place, start in enumerate(range(0, len(numbers), step)):
-        part = numbers[start : start + step]
-        part = part[np.isfinite(part)]
-        ends: Iterable[float] = (
-            () if not part.size else {float(part.min()), float(part.max())} if step > 1 else (float(part[0]),)
-        )
-        points += [f"{place:g},{100 - 96 * (one - low) / span - 2:.1f}" for one in ends]
-    width = max(1, -(-len(numbers) // step) - 1)
-    line = element("polyline", points=Markup(" ".join(points)), vector_effect="non-scaling-stroke")
-    label = f"{len(numbers):,} values from {number_text(low)} to {number_text(high)}"
-    drawing = element(
-        "svg", line, viewBox=f"0 0 {width} 100", preserveAspectRatio="none", class_="plot", role="img", aria_label=label
-    )
-    return joined([drawing, element("small", label, class_="frames")])
-
-
-def _envelope(values: npt.NDArray[Any]) -> Markup:
-    """Draw a sound: how loud each part is, above and below the middle."""
-    numbers = np.nan_to_num(np.asarray(values, np.float64))
-    step = -(-len(numbers) // _PLOTTED)
-    parts = [numbers[start : start + step] for start in range(0, len(numbers), step)]
-    loudest = max((float(np.abs(part).max()) for part in parts), default=1.0) or 1.0
-    upper = [f"{place},{50 - 48 * float(part.max()) / loudest:.1f}" for place, part in enumerate(parts)]
-    lower = [f"{place},{50 - 48 * float(part.min()) / loudest:.1f}" for place, part in enumerate(parts)]
-    shape = element("polygon", points=Markup(" ".join([*upper, *reversed(lower)])))
-    box = f"0 0 {max(1, len(parts) - 1)} 100"
-    return element(
-        "svg", shape, viewBox=box, preserveAspectRatio="none", class_="plot wave", role="img", aria_label="Waveform"
-    )
 
 
 def _is_sound(name: str, value: Any) -> bool:

@@ -139,7 +139,7 @@ def test_what_has_no_counterpart_is_refused_by_name(ds: rs.Dataset, chain: Chain
 
 def test_rows_longer_than_told_are_an_error(ds: rs.Dataset) -> None:
     dataset = ds.select("tokens").padded_batch(4, pad_to=1).to_tf(graph=True)
-    with pytest.raises(tf.errors.InvalidArgumentError, match="longer than the 1"):
+    with pytest.raises(tf.errors.InvalidArgumentError, match="longer than the target length 1"):
         list(dataset)
 
 

@@ -129,7 +129,7 @@ def test_best_fit_leaves_less_padding(ds: rs.Dataset):
 
 def test_what_cannot_be_packed_is_refused_with_the_reason(ds: rs.Dataset, tmp_path: Path):
     for chain, said in (
-        (lambda: ds.pack(8), "pack needs rows of numbers, and 'n'"),
+        (lambda: ds.pack(8), "pack needs rows of numbers, but 'n'"),
         (lambda: ds.pack(0, "tokens"), "at least 1"),
         (lambda: ds.pack(8, "tokens", fit="worst"), "Unknown fit"),  # type: ignore[arg-type]
         (lambda: ds.pack(8, "tokens", cut="now"), "Unknown cut"),  # type: ignore[arg-type]
@@ -145,7 +145,7 @@ def test_what_cannot_be_packed_is_refused_with_the_reason(ds: rs.Dataset, tmp_pa
     uneven = rs.Schema({"a": rs.Tensor("int64", (None,)), "b": rs.Tensor("int64", (None,))})
     with rs.RecordWriter(tmp_path / "b.tfrecord") as writer:
         writer.write_columns({"a": [[1], [1, 2]], "b": [[1], [1]]}, uneven)
-    with pytest.raises(rs.PipelineError, match="equally many values") as caught:
+    with pytest.raises(rs.PipelineError, match="the same number of values") as caught:
         list(rs.open(tmp_path / "b.tfrecord", schema=uneven).pack(8).batch(4))
     assert caught.value.record == 1
 

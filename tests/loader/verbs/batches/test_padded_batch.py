@@ -35,7 +35,7 @@ def test_other_columns_and_refusals():
     column = rs.Ragged(np.array([1, 2, 3]), [0, 3])
     with pytest.raises(rs.PipelineError, match="does not fit"):
         padded(column, None, 0.5, truncate=False)
-    with pytest.raises(rs.PipelineError, match="longer than the 2"):
+    with pytest.raises(rs.PipelineError, match="longer than the target length 2"):
         padded(column, 2, None, truncate=False)
 
 

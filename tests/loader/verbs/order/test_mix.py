@@ -87,7 +87,7 @@ def test_hundreds_of_sources_are_read_by_the_same_threads(tmp_path: Path):
         (lambda both: rs.mix([both[0], "b"]), "needs a list of datasets"),
         (lambda both: rs.mix(both, weights={5: [1, 1]}), "starting at 0 and increasing"),
         (lambda both: rs.mix(both, weights={0: [1, 1], 9: [0, 0]}), "of at least 0"),
-        (lambda both: rs.mix(both, weights={0: [1, 0], 9: [2, 0]}), "weight 0 from"),
+        (lambda both: rs.mix(both, weights={0: [1, 0], 9: [2, 0]}), "weight 0 throughout"),
         (lambda both: rs.mix(both, weights={0: [1, 1], 4: [1, 0]}, stop="all"), "would not end"),
         (lambda both: both[0].filter(bool).batch(2).rows_by_source(), "only known while they are read"),
     ],

@@ -117,7 +117,7 @@ def test_weights_come_from_a_feature_from_the_class_or_from_both(ds: rs.Dataset)
 @pytest.mark.parametrize(
     ("arguments", "settings", "said"),
     [
-        (("n", 3), {}, "does not understand its target"),
+        (("n", 3), {}, "target of pairs is not valid"),
         ((), {"inputs": []}, "at least one feature"),
         (("n", "label"), {"class_weight": "heavy"}, "Unknown class_weight"),
         (("n", ["label", "text"]), {"one_hot": True}, "one_hot needs a single target"),

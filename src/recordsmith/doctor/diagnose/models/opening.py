@@ -14,7 +14,7 @@ def open_model(model: Any, loss: Any) -> tuple[ModelProbe | None, str]:
     """Return what looks at a model, and if that cannot be done, why.
 
     >>> open_model(len, None)
-    (None, 'The model is a builtin_function_or_method: only Keras 3 models and PyTorch modules can be looked into.')
+    (None, 'The model is a builtin_function_or_method: only Keras 3 models and PyTorch modules can be checked.')
     """
     framework = framework_of(model)
     if framework == "keras" and hasattr(model, "stateless_call"):
@@ -25,4 +25,4 @@ def open_model(model: Any, loss: Any) -> tuple[ModelProbe | None, str]:
         from recordsmith.doctor.diagnose.models.torch_model import TorchProbe
 
         return TorchProbe.open(model, loss)
-    return None, (f"The model is a {type(model).__name__}: only Keras 3 models and PyTorch modules can be looked into.")
+    return None, (f"The model is a {type(model).__name__}: only Keras 3 models and PyTorch modules can be checked.")

@@ -74,7 +74,7 @@ class LossFacts:
 
 @dataclass(frozen=True, slots=True)
 class FirstLayerFacts:
-    """The first layer with weights to be learnt, and the values that reach it.
+    """The first layer with weights to be learned, and the values that reach it.
 
     Attributes:
         name: the layer.
@@ -111,7 +111,7 @@ class ModelFacts:
         embeddings: every embedding that saw ids.
         normalises: it has a layer that normalises what passes through.
         own_training: it brings its own train_step, so that targets and losses may be anything.
-        weights, learnt: how many weights it has, and how many of them are to be learnt.
+        weights, learnt: how many weights it has, and how many of them are to be learned.
         time_first: a layer that takes (time, rows, values) and was given (rows, time, values); empty without one.
         batch_norm: its first layer of batch normalisation that needs several rows, where it has one.
         pretrained: the name of a well-known network in it whose weights are trained; empty without one.
@@ -168,7 +168,7 @@ class SignalFacts:
         guess_loss: what a model that always answers the same would reach; None where it is not known.
         bad_step: the step at which the loss became NaN or infinite; None if it never did.
         gradient_norm: of all weights together, at the first step; None where it is not finite.
-        gradients: how many weights could be learnt.
+        gradients: how many weights could be learned.
         zero_gradients: how many of them had a gradient of zero, or none at all, in every position.
         true_loss, permuted_loss: on held-out rows, after training on the true and on permuted labels.
         kept_apart: how many rows those are; 0 where this was not tried.

@@ -190,7 +190,7 @@ class LabelFacts:
     Attributes:
         kind: "classes", or "numbers" for a target that is measured, not chosen.
         rows: how many labels.
-        counts: how often each class came, by its value; the commonest first, at most 1,000.
+        counts: how often each class came, by its value; the most common first, at most 1,000.
         least, greatest: the smallest and largest class, where classes are numbers.
         whole: they are those of a whole epoch.
         batches: how many batches the figures below are from.

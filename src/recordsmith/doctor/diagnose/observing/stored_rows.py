@@ -62,7 +62,7 @@ class StoredRows:
         count: how many records there are.
         looked_at: how many were read, from the first on.
         features: by name.
-        label: the feature that says the class or the number to be learnt; empty if there is none.
+        label: the feature that says the class or the number to be learned; empty if there is none.
         labels: its value for every record; None where it is missing.
         longest_run: of equal labels.
     """

@@ -31,7 +31,7 @@ def open_pipeline(thing: Any) -> Pipeline:
     """
     if isinstance(thing, Dataset):
         raise PipelineError(
-            "This is a dataset, and batches are what a model sees.",
+            "This is a dataset, but a model is fed batches.",
             advice='Diagnose the chain that feeds the model: rs.diagnose(ds.shuffle().batch(32).pairs("x", "label")). '
             "To look at the files themselves, rs.check(path).",
         )

@@ -32,7 +32,7 @@ class RecordsmithLoader(Pipeline):
         plan = loader.plan
         if plan.batching is None:
             raise PipelineError(
-                "This chain feeds single rows, and a model is fed batches.", advice="Write .batch(32) at its end."
+                "This chain feeds single rows, but a model is fed batches.", advice="Write .batch(32) at its end."
             )
         self.endless = plan.epochs_fed is None
         self.sharded = plan.has("sharded") or any(verb["verb"] == "shard" for verb in plan.verbs)

@@ -293,7 +293,7 @@ def _compare(dataset: StoredDataset, stored: StoredRows, found: _Found, labels: 
     else:
         same = [one == other for one, other in zip(there, fed, strict=True)]
         usual = _usual(there, fed)
-        # A renaming uses all the labels that came; always the commonest one would look consistent too.
+        # A renaming uses all the labels that came; always the most common one would look consistent too.
         renamed = len(set(usual.values())) >= min(len(set(fed)), len(usual))
         if sum(same) < 0.98 * len(same) and renamed and _consistency(there, fed) > 0.95:
             mapping = {str(one): str(other) for one, other in list(usual.items())[:20]}

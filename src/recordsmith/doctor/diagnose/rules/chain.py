@@ -108,7 +108,7 @@ def shuffled_streams_zipped(observed: Observations) -> Iterator[Finding]:
             f"{len(shuffled)} of {len(step.branches)} zipped streams are shuffled"
             f"{', each on its own' if len(shuffled) > 1 else ''}: features and labels do not stay together."
             if shuffled
-            else "A zipped stream is read in an order of its own (deterministic=False): features and labels do not "
+            else "A zipped stream is read in its own order (deterministic=False): features and labels do not "
             "stay together.",
             quoted="tf.data.Dataset.zip((features.shuffle(n), labels.shuffle(n)))",
             corrected="tf.data.Dataset.zip((features, labels)).shuffle(n)",

@@ -82,7 +82,7 @@ def pretrained_scaling(observed: Observations) -> Iterator[Finding]:
     What counts is what reaches its first layer with weights.
 
     Why it matters:
-        Its features mean something only for the scale that they were learnt with. Frozen, it gives nearly the same
+        Its features mean something only for the scale that they were learned with. Frozen, it gives nearly the same
         output for all images.
 
     Example:
@@ -177,7 +177,7 @@ def target_not_scaled(observed: Observations) -> Iterator[Finding]:
     answered = max(abs(model.output.min), abs(model.output.max))
     if size >= _LARGE_TARGET and model.output.finite and answered < size / 100:
         yield target_not_scaled.finding(
-            f"{begin(target)} is around {size:,.3g}, and the model answers with numbers up to "
+            f"{begin(target)} is around {size:,.3g}, but the model's outputs go up to "
             f"{answered:.2g}: without scaling, it will take very long to reach them, or diverge.",
             location=at(target),
         )
@@ -239,7 +239,7 @@ def boxes_beyond_image(observed: Observations) -> Iterator[Finding]:
         if target.max > 1.1 * longest:
             yield boxes_beyond_image.finding(
                 f"{begin(target)} has boxes that reach to {target.max:,.0f}, and the images are "
-                f"{shape_text(images[0].shape)}: they lie outside of their images.",
+                f"{shape_text(images[0].shape)}: they are outside of their images.",
                 location=at(target),
                 advice="Scale the boxes by the same factors as the images.",
             )

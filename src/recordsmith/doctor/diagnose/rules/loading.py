@@ -66,8 +66,8 @@ def nothing_seen(observed: Observations) -> Iterator[Finding]:
     """
     if _saw_nothing(observed):
         yield nothing_seen.finding(
-            f"No batch arrived within the time limit of {observed.time_limit:g} seconds: nothing was looked at.",
-            advice="Give it more time: time_limit=60.",
+            f"No batch arrived within the time limit of {observed.time_limit:g} seconds: nothing was checked.",
+            advice="Increase it, for example time_limit=60.",
         )
 
 
@@ -105,7 +105,7 @@ def workers_draw_alike(observed: Observations) -> Iterator[Finding]:
     if workers.shared_generator:
         yield workers_draw_alike.finding(
             f"Rows draw random numbers from the generator {workers.shared_generator!r} of the dataset, and each of "
-            f"{count} has a copy of it, made anew in every epoch: all workers and all epochs draw the same numbers."
+            f"{count} gets a new copy of it in every epoch: all workers and all epochs draw the same numbers."
             if workers.count > 1
             else f"Rows draw random numbers from the generator {workers.shared_generator!r} of the dataset, and the "
             "worker gets a new copy of it in every epoch: all epochs draw the same numbers.",
@@ -233,7 +233,7 @@ def files_cannot_be_read(observed: Observations) -> Iterator[Finding]:
         yield files_cannot_be_read.finding(
             f"{name} is damaged: {source.damage}",
             location=Location(name),
-            advice=f"Recover its sound records: recordsmith repair {name} -o repaired.",
+            advice=f"Save its undamaged records: recordsmith repair {name} -o repaired.",
         )
 
 

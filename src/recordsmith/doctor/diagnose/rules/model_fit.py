@@ -20,7 +20,7 @@ def input_shape(observed: Observations) -> Iterator[Finding]:
     """An input has another shape than the model declares.
 
     Why it matters:
-        The model refuses the batch, or broadcasts it into something else.
+        The model rejects the batch, or broadcasts it into something else.
 
     Example:
         Images of (28, 28) for a model with `Input((28, 28, 1))`; channels first for a model that has them last.
@@ -193,7 +193,7 @@ def output_units(observed: Observations) -> Iterator[Finding]:
     """The output has a number of units that cannot express the labels.
 
     Why it matters:
-        Softmax over one unit is always 1: its gradient is zero, and nothing is learnt. One unit cannot distinguish
+        Softmax over one unit is always 1: its gradient is zero, and nothing is learned. One unit cannot distinguish
         three classes apart.
 
     Example:
@@ -398,10 +398,10 @@ def model_refuses(observed: Observations) -> Iterator[Finding]:
         advice = ""
         if "scalar type" in model.refusal or "dtype" in model.refusal or "must be the same" in model.refusal:
             advice = "Convert the inputs: x.float(), images x.float() / 255."
-        yield model_refuses.finding(f"The model refuses the batch ({shapes}): {model.refusal}", advice=advice)
+        yield model_refuses.finding(f"The model rejects the batch ({shapes}): {model.refusal}", advice=advice)
     elif model.loss_refusal:
         output = "" if model.output is None else f"the output is {shape_text(model.output.shape)}, "
-        yield model_refuses.finding(f"The loss refuses the batch ({output}{shapes}): {model.loss_refusal}")
+        yield model_refuses.finding(f"The loss rejects the batch ({output}{shapes}): {model.loss_refusal}")
 
 
 def _inputs_of_model(observed: Observations) -> list[tuple[ColumnFacts, InputSpec]]:

@@ -164,7 +164,7 @@ def records_missing(observed: Observations) -> Iterator[Finding]:
     It is a warning where hardly any arrive; otherwise a part may be kept for validation.
 
     Why it matters:
-        Nothing is learnt from records that do not arrive.
+        Nothing is learned from records that do not arrive.
 
     Example:
         `.take(100)`, left over from a test; a filter that removes more than it should.

@@ -153,7 +153,7 @@ def targets_move_alone(observed: Observations) -> Iterator[Finding]:
     if order.same_targets or (labels is not None and labels.kind == "classes" and labels.classes <= order.twice / 4):
         yield targets_move_alone.finding(
             f"{order.relabelled:,} of {order.twice:,} rows that came in both epochs have the same inputs and another "
-            "target: inputs and targets are shuffled apart, or targets are numbered anew in each epoch or batch.",
+            "target: inputs and targets are shuffled apart, or targets get new numbers in each epoch or batch.",
             evidence={"rows": order.twice, "relabelled": order.relabelled},
         )
 

@@ -172,7 +172,7 @@ def gradients_explode(observed: Observations) -> Iterator[Finding]:
             "The gradient of the first batch is NaN or infinite, although the loss is finite.", severity=Severity.ERROR
         )
     elif signal.gradient_norm > 1e6:
-        yield gradients_explode.finding(f"The gradient of the first batch has a length of {signal.gradient_norm:.2g}.")
+        yield gradients_explode.finding(f"The gradient of the first batch has a norm of {signal.gradient_norm:.2g}.")
 
 
 @rule("T085", "last-batch-of-one-row", Severity.WARNING)
@@ -229,7 +229,7 @@ def learning_rate(observed: Observations) -> Iterator[Finding]:
     A learning rate of Adam from 0.03 is tried: a copy is trained with it for 60 steps on the first batch.
 
     Why it matters:
-        Each step jumps over what was learnt before; with 0 nothing changes.
+        Each step jumps over what was learned before; with 0 nothing changes.
 
     Example:
         `keras.optimizers.Adam(10)`; a schedule whose first value is 0.
@@ -241,7 +241,7 @@ def learning_rate(observed: Observations) -> Iterator[Finding]:
     if model is None or model.learning_rate is None:
         return
     if model.learning_rate == 0:
-        yield learning_rate.finding(f"The learning rate of {model.optimizer} is 0: nothing is learnt.")
+        yield learning_rate.finding(f"The learning rate of {model.optimizer} is 0: nothing is learned.")
     elif signal is not None and signal.rate_loss is not None and signal.rate_loss > 1.5 * signal.first_loss:
         yield learning_rate.finding(
             f"The learning rate of {model.optimizer} is {model.learning_rate:g}: after 60 steps on one batch the loss "

@@ -336,8 +336,8 @@ def scales_far_apart(observed: Observations) -> Iterator[Finding]:
     if any(are_pixels(column) or column.bits_of for column in observed.inputs):
         return
     yield scales_far_apart.finding(
-        f"Values up to {max(abs(layer.min), abs(layer.max)):,.6g} reach the layer {layer.name!r}, in a column whose "
-        f"size is around {layer.largest_spread:,.4g}."
+        f"Values up to {max(abs(layer.min), abs(layer.max)):,.6g} reach the layer {layer.name!r}, in a column "
+        f"of values around {layer.largest_spread:,.4g}."
     )
 
 

@@ -23,7 +23,7 @@ from recordsmith.schema.native import compile_plan
 
 __all__ = ["batch_form", "fixed_rows"]
 
-_BATCH_FIRST = "Write .batch(n) before; rows one by one, if they must be, are .to_tf().unbatch()."
+_BATCH_FIRST = "Write .batch(n) first. For single rows, use .to_tf().unbatch()."
 
 
 def batch_form(plan: Plan) -> Form:

@@ -134,7 +134,7 @@ class _Records:
             raise PipelineError(
                 "TensorFlow reads files of one compression at a time.",
                 found=", ".join(sorted(kinds)),
-                advice="Open the files of each by themselves.",
+                advice="Open the files of each compression separately.",
             )
         compression = _COMPRESSIONS[kinds.pop() if kinds else "none"]
         total = dataset.places().records

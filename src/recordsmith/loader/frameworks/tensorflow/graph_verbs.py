@@ -46,7 +46,7 @@ def _dense(batching: PaddedBatching, name: str, column: Any, feature: Feature | 
     axis = shape.index(None)
     if not batching.truncate:
         longest = tf.reduce_max(tf.concat([[0], tf.cast(column.bounding_shape(axis + 1), tf.int32)[tf.newaxis]], 0))
-        problem = f"A row of {name!r} is longer than the {length} it should be padded to."
+        problem = f"A row of {name!r} is longer than the target length {length}."
         with tf.control_dependencies([tf.debugging.assert_less_equal(longest, length, problem)]):
             column = tf.identity(column)
     return column.to_tensor(value, shape=(None, *shape[:axis], length, *shape[axis + 1 :]))

@@ -123,7 +123,7 @@ class _Source:
         number = next(self._numbers)
         if self._is_known and not _is_whole(session.plan, session.upcoming()):
             raise PipelineError(
-                "The loader was restored after to_tf(): TensorFlow already counts on the batches of a whole epoch.",
+                "The loader was restored after to_tf(): TensorFlow already expects the batches of a whole epoch.",
                 advice="Write loader.restore(state).to_tf().",
             )
         start = session.begin()

@@ -88,7 +88,7 @@ class BucketBatchVerb(Chain[LoaderT]):
         limits = tuple(int(limit) for limit in boundaries)
         if not limits or list(limits) != sorted(set(limits)) or limits[0] < 1:
             raise PipelineError(
-                "The boundaries must be increasing lengths.", found=repr(boundaries), expected="such as [8, 16, 32]"
+                "The boundaries must be increasing lengths.", found=repr(boundaries), expected="for example [8, 16, 32]"
             )
         sizes = _sizes(limits, size, tokens)
         settings = {

@@ -129,7 +129,7 @@ class Packed(RowChange):
             different = np.flatnonzero(other != lengths[0])
             if len(different):
                 error = PipelineError(
-                    "Features that are packed together must have equally many values in each row.",
+                    "Features that are packed together must have the same number of values in each row.",
                     feature=name,
                     found=f"{other[different[0]]} values",
                     expected=f"{lengths[0][different[0]]}, as in {self.features[0]!r}",
@@ -264,14 +264,14 @@ def _check_features(plan: Plan, names: tuple[str, ...]) -> None:
         is_sequence = isinstance(feature, Tensor) and len(feature.shape) == 1
         if feature is not None and not is_sequence:
             raise PipelineError(
-                f"pack needs rows of numbers, and {name!r} is something else.",
+                f"pack needs rows of numbers, but {name!r} is something else.",
                 feature=name,
                 found=repr(feature),
                 advice="Name what to pack: .pack(1024, 'tokens'). Turn text into numbers with .vectorize() first.",
             )
         if name in _ADDED:
             raise PipelineError(
-                f"pack adds a feature {name!r}, and the rows have one already.", advice="Give the feature another name."
+                f"pack adds a feature {name!r}, but the rows already have one.", advice="Give the feature another name."
             )
 
 

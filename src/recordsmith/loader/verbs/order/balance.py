@@ -123,7 +123,7 @@ class BalanceVerb(Chain[LoaderT]):
 def _targets(strategy: str | Mapping[Any, int], counts: dict[Any, int], by: str) -> list[int]:
     there = [count for count in counts.values() if count > 0]
     if not there:
-        raise PipelineError("There is no row to balance.")
+        raise PipelineError("There are no rows to balance.")
     if isinstance(strategy, Mapping):
         for name, count in strategy.items():
             if name not in counts:

@@ -49,8 +49,8 @@ class MixVerb(Chain[LoaderT]):
         for one in plans:
             if one.changes or one.batching is not None:
                 raise PipelineError(
-                    "mix needs datasets whose rows are not changed or batched yet.",
-                    advice="Mix first, and then .map(), .images() and .batch() what was mixed.",
+                    "mix needs datasets with rows that are not changed or batched yet.",
+                    advice="Call .mix() before .map(), .images() and .batch().",
                 )
             if one.features != plan.features:
                 raise PipelineError(
@@ -97,7 +97,9 @@ def mix(sources: Sequence[Any], *, weights: Weights | None = None, seed: int = 0
     """
     if not sources or not all(isinstance(source, Chain) for source in sources):
         raise PipelineError(
-            "mix needs a list of datasets.", found=repr(sources)[:200], expected="such as [rs.open('a'), rs.open('b')]"
+            "mix needs a list of datasets.",
+            found=repr(sources)[:200],
+            expected="for example [rs.open('a'), rs.open('b')]",
         )
     first, *others = sources
     return first.mix(*others, weights=weights, seed=seed, stop=stop)
@@ -111,16 +113,14 @@ def _phases(weights: Weights | None, count: int) -> list[tuple[int, list[float]]
     sound = starts and all(type(start) is int for start in starts) and starts == sorted(starts) and starts[0] == 0
     if not sound:
         raise PipelineError(
-            "Weights that change need the rows from which they hold, starting at 0 and increasing.",
+            "Weights that change must be given by their first row, starting at 0 and increasing.",
             found=repr(starts)[:200],
-            expected="such as {0: [1, 1], 10_000: [1, 3]}",
+            expected="for example {0: [1, 1], 10_000: [1, 3]}",
         )
     phases = [(start, _weights(shares, count, is_phase=True)) for start, shares in weights.items()]
     never = [number for number in range(count) if not any(shares[number] for _, shares in phases)]
     if never:
-        raise PipelineError(
-            f"Dataset {never[0]} of the mix has weight 0 from beginning to end.", advice="Leave it out."
-        )
+        raise PipelineError(f"Dataset {never[0]} of the mix has weight 0 throughout.", advice="Leave it out.")
     return phases
 
 

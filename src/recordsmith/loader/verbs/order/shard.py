@@ -37,7 +37,7 @@ class ShardVerb(Chain[LoaderT]):
                 f"Rank {rank} of {world} does not exist.",
                 found=f".shard({rank}, {world})",
                 expected=".shard(rank, world), with ranks from 0 to world - 1",
-                advice=f"Did you swap the two? .shard({world}, {rank}) is rank {world} of {rank}."
+                advice=f"Did you swap the arguments? .shard({world}, {rank}) is rank {world} of {rank}."
                 if rank > world
                 else None,
             )
@@ -51,7 +51,7 @@ class ShardVerb(Chain[LoaderT]):
                 found=repr(remainder),
                 expected=list_names(_RULES),
             )
-        plan.before_batching("shard", "deal out whole batches. Shard first: .shard(rank, world).batch(n).")
+        plan.before_batching("shard", "distribute whole batches. Shard first: .shard(rank, world).batch(n).")
         if plan.drops_rows:
             raise PipelineError(
                 "shard after filter or pack would give the ranks different numbers of batches.",

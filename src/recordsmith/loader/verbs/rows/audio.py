@@ -107,5 +107,5 @@ def _the_feature(plan: Plan) -> str:
     encoded: list[Any] = [name for name, its in plan.features.items() if isinstance(its, Bytes) and not its.shape]
     advice = "Declare it in the schema: rs.Audio()."
     if encoded:
-        advice = f"Name the feature that holds encoded sounds: .audio(feature={encoded[0]!r})."
+        advice = f"Name the feature that contains encoded sounds: .audio(feature={encoded[0]!r})."
     raise PipelineError("There is no feature of sounds.", found=list_names(plan.features), advice=advice)

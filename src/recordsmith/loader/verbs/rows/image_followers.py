@@ -33,7 +33,7 @@ def followers_of(plan: Plan, image: str, work: ImageWork) -> ImageFollowers:
         ]
         if moves and behind:
             raise PipelineError(
-                f"After .map(), it is not known whether {list_names(behind)} still belong to the image, which moves.",
+                f"After .map(), it is not known whether {list_names(behind)} still fit the image, which is moved.",
                 advice="Write .images() before .map().",
             )
         return ImageFollowers(image, work)
@@ -80,7 +80,7 @@ def _group(features: Mapping[str, Feature], boxes: str, work: ImageWork) -> tupl
     if not slash:
         raise PipelineError(
             f"A crop leaves objects out, and the name {boxes!r} does not say which other lists are about the objects.",
-            advice="Name the boxes and the lists that belong to them alike, such as 'objects/bbox' and "
+            advice="Give the boxes and the lists that belong to them the same prefix, such as 'objects/bbox' and "
             "'objects/label', or augment without rs.augment.crop().",
         )
     return tuple(

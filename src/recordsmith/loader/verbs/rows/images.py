@@ -224,7 +224,7 @@ def _the_feature(plan: Plan) -> str:
     encoded = [name for name, feature in plan.features.items() if isinstance(feature, Bytes) and feature.shape == ()]
     advice = "Declare it in the schema: rs.Image()."
     if encoded:
-        advice = f"Name the feature that holds encoded images: .images(feature={encoded[0]!r})."
+        advice = f"Name the feature that contains encoded images: .images(feature={encoded[0]!r})."
     raise PipelineError("There is no image feature.", found=list_names(plan.features), advice=advice)
 
 
@@ -248,7 +248,9 @@ def _checked_channels(channels: int | None, kind: Feature | None) -> int:
         declared = kind.channels if isinstance(kind, Image) else None
         return 3 if declared is None else declared
     if isinstance(channels, bool) or channels not in _CHANNELS:
-        raise PipelineError("Images have 1, 3 or 4 channels.", found=repr(channels), expected="1 grey, 3 RGB or 4 RGBA")
+        raise PipelineError(
+            "Images must have 1, 3 or 4 channels.", found=repr(channels), expected="1 grey, 3 RGB or 4 RGBA"
+        )
     return int(channels)
 
 
@@ -256,7 +258,7 @@ def _checked_dtype(dtype: Any, scale: Any) -> str:
     if scale is not None and (
         isinstance(scale, bool) or not isinstance(scale, (int, float, np.number)) or not np.isfinite(scale)
     ):
-        raise PipelineError("The scale must be a number.", found=repr(scale), expected="such as 1 / 255")
+        raise PipelineError("The scale must be a number.", found=repr(scale), expected="for example 1 / 255")
     if dtype is None:
         return "uint8" if scale is None else "float32"
     try:
@@ -265,7 +267,7 @@ def _checked_dtype(dtype: Any, scale: Any) -> str:
         name = str(dtype)
     if name not in _DTYPES:
         raise PipelineError(
-            f"Images become uint8 or float32.{did_you_mean(name, _DTYPES)}",
+            f"The dtype of images must be uint8 or float32.{did_you_mean(name, _DTYPES)}",
             found=repr(dtype),
             advice="Convert further with .map().",
         )
@@ -292,6 +294,6 @@ def _check_augment(changes: tuple[Any, ...]) -> None:
             raise PipelineError(
                 "augment takes augmentations from rs.augment.",
                 found=repr(change),
-                expected="such as [rs.augment.flip_left_right(), rs.augment.brightness(0.2)]",
+                expected="for example [rs.augment.flip_left_right(), rs.augment.brightness(0.2)]",
                 advice="Call it: the parentheses are missing." if called else None,
             )

@@ -47,7 +47,7 @@ class MappedBatch(BatchChange):
         try:
             return self.function(batch)
         except Exception as error:
-            error.add_note(f"It was raised by {function_name(self.function)}, which .map() called for a batch.")
+            error.add_note(f"Raised while .map() called {function_name(self.function)} for a batch.")
             raise
 
 

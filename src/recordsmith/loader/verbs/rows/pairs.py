@@ -19,7 +19,7 @@ from recordsmith.schema import Feature, Label
 __all__ = ["Paired", "PairsVerb", "Picked", "features_of", "pick"]
 
 Picked: TypeAlias = str | tuple[tuple[str, str], ...]
-"""One feature, which comes by itself, or several, which come as a dict: the name there, and the feature."""
+"""A single feature, or several, which come as a dict: the name there, and the feature."""
 
 Names: TypeAlias = str | Sequence[str] | Mapping[str, str]
 
@@ -199,7 +199,7 @@ def _listed(role: str, given: Any) -> list[Any]:
     if isinstance(given, Sequence) and not isinstance(given, bytes):
         return list(given)
     raise PipelineError(
-        f"pairs does not understand its {role}.",
+        f"The {role} of pairs is not valid.",
         found=repr(given)[:200],
         expected='a name, a list of names, or a mapping such as {"tokens": "text"}',
     )

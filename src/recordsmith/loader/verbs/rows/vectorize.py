@@ -62,7 +62,7 @@ class VectorizeVerb(Chain[LoaderT]):
         kind = plan.feature(feature, "vectorize")
         if kind is not None and not (isinstance(kind, (Text, Bytes)) and kind.shape == ()):
             raise PipelineError(
-                f"vectorize needs one text per row, and {feature!r} is something else.",
+                f"vectorize needs one text per row, but {feature!r} is something else.",
                 feature=feature,
                 found=repr(kind),
             )
@@ -74,7 +74,7 @@ class VectorizeVerb(Chain[LoaderT]):
             )
         name = feature if into is None else into
         if name != feature and plan.features is not None and name in plan.features:
-            raise PipelineError(f"There is a feature {name!r} already.", advice="Choose another name for the numbers.")
+            raise PipelineError(f"The feature {name!r} already exists.", advice="Choose another name for the numbers.")
         features = None
         if plan.features is not None:
             features = {

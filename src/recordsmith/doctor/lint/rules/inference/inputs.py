@@ -159,7 +159,7 @@ def labels_as_inputs(program: Program) -> Iterator[Finding]:
                 yield program.finding(
                     labels_as_inputs,
                     use.call.expression,
-                    "The model was trained on other data, and is given the labels here as its inputs.",
+                    "The model was trained on other data, but is given the labels here as its inputs.",
                 )
                 break
 
@@ -266,7 +266,7 @@ def image_without_batch(program: Program) -> Iterator[Finding]:
             yield program.finding(
                 image_without_batch,
                 use.call.expression,
-                "`predict` takes a batch and is given a single image: its rows are taken for the examples.",
+                "`predict` takes a batch and is given a single image: its rows are treated as the examples.",
             )
 
 

@@ -102,7 +102,7 @@ def _other_pass(program: Program, use: ModelUse) -> str | None:
         predicted = [one for one in parts if any(inner is use.call for inner in walk(one))]
         rest = [one for one in parts if not any(inner is use.call for inner in walk(one))]
         if predicted and any(_comes_from(one, shuffled) or _is_filled(one, gathered) for one in rest):
-            return "the labels, taken in a pass of their own,"
+            return "the labels, read in a separate pass,"
         scored = isinstance(value, Call) and value.name.startswith("sklearn.metrics.")
         if predicted and scored and any(_is_table_of(one, shuffled) for one in rest):
             return "the labels, taken from the table itself,"

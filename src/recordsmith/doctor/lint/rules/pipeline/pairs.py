@@ -63,8 +63,7 @@ def shuffled_apart(program: Program) -> Iterator[Finding]:
         yield program.finding(
             shuffled_apart,
             call.expression,
-            f"{names} {verb} shuffled before being zipped, each in an order of its own: the labels no longer belong to "
-            "their examples.",
+            f"{names} {verb} shuffled separately before being zipped: the labels no longer belong to their examples.",
         )
     yield from _arrays_shuffled_apart(program)
     yield from _arrays_ordered_apart(program)
@@ -72,7 +71,7 @@ def shuffled_apart(program: Program) -> Iterator[Finding]:
         yield program.finding(
             shuffled_apart,
             call.expression,
-            "Two lists are shuffled one after the other, each in an order of its own, and a dataset pairs them by "
+            "Two lists are shuffled one after the other, each in its own order, and a dataset pairs them by "
             "position: the labels no longer belong to their examples.",
             advice="Shuffle one list of pairs, or one list of indices.",
         )
@@ -139,7 +138,7 @@ def _arrays_shuffled_apart(program: Program) -> Iterator[Finding]:
             yield program.finding(
                 shuffled_apart,
                 list(distinct.values())[-1].expression,
-                "Two arrays are shuffled one after the other, each in an order of its own, and then paired by "
+                "Two arrays are shuffled one after the other, each in its own order, and then paired by "
                 "position: the labels no longer belong to their examples.",
                 advice="Shuffle one list of pairs, or one permutation of the indices: `order = "
                 "np.random.permutation(len(x))`, `x[order]`, `y[order]`.",
@@ -168,8 +167,8 @@ def _arrays_ordered_apart(program: Program) -> Iterator[Finding]:
             yield program.finding(
                 shuffled_apart,
                 call.expression,
-                "These two were each put into a random order of their own: the labels no longer belong to their "
-                "examples.",
+                "These two were shuffled separately, each in its own random order: the labels no longer belong to "
+                "their examples.",
                 advice="Use one permutation for both: `order = np.random.permutation(len(x))`, `x[order]`, `y[order]`.",
             )
             continue

@@ -52,7 +52,7 @@ def fitted_on_test_data(program: Program) -> Iterator[Finding]:
     """A vocabulary, scaler or similar is fitted on training and test data together.
 
     Why it matters:
-        Whatever is learnt from the test data, even a mean or a word list, makes the test easier than real use. The
+        Whatever is learned from the test data, even a mean or a word list, makes the test easier than real use. The
         score is then too good.
 
     Example:
@@ -84,7 +84,7 @@ def fitted_on_test_data(program: Program) -> Iterator[Finding]:
                     fitted_on_test_data,
                     scaled.node,
                     "This takes the mean or deviation of all rows before they are split, the test rows included: the "
-                    "score will promise too much.",
+                    "score will be too optimistic.",
                 )
             if fitted is None and filled is not None and filled.node is not None:
                 yield program.finding(
@@ -100,14 +100,14 @@ def fitted_on_test_data(program: Program) -> Iterator[Finding]:
                     fitted_on_test_data,
                     scaled.node,
                     "This scales by statistics of all rows before the data is split, the test rows included: the score "
-                    "will promise too much.",
+                    "will be too optimistic.",
                 )
             if isinstance(fitted, Call) and not _is_training_part(fitted):
                 yield program.finding(
                     fitted_on_test_data,
                     fitted.expression,
                     f"`{_name(fitted)}` is fitted on all the data before it is split, the test data included: the "
-                    "score will promise too much.",
+                    "score will be too optimistic.",
                     severity=_harmless(program, fitted),
                 )
         elif call.name in _LEARNS and _is_fitting(call, also_adapt=True) and call.args and _is_whole(program, call):
@@ -115,7 +115,7 @@ def fitted_on_test_data(program: Program) -> Iterator[Finding]:
                 fitted_on_test_data,
                 call.expression,
                 f"`{_name(call)}` is fitted on the whole dataset, of which a part is kept for validation: the score "
-                "will promise too much.",
+                "will be too optimistic.",
                 severity=_harmless(program, call),
             )
         elif (
@@ -127,7 +127,7 @@ def fitted_on_test_data(program: Program) -> Iterator[Finding]:
             yield program.finding(
                 fitted_on_test_data,
                 call.expression,
-                f"`{_name(call)}` is fitted on training and test data together: the score will promise too much.",
+                f"`{_name(call)}` is fitted on training and test data together: the score will be too optimistic.",
                 severity=_harmless(program, call),
             )
 
@@ -175,7 +175,7 @@ def _adapted_before(program: Program, split: Call) -> Iterator[Finding]:
                 fitted_on_test_data,
                 call.expression,
                 f"`{_name(call)}` is fitted on all the data before it is split, the test data included: the score will "
-                "promise too much.",
+                "be too optimistic.",
                 severity=_harmless(program, call),
             )
 
@@ -220,7 +220,7 @@ def _cut_afterwards(program: Program) -> Iterator[Finding]:
             yield program.finding(
                 fitted_on_test_data,
                 fitted.node,
-                f"{what} all the data before it is cut into training and test data: the score will promise too much.",
+                f"{what} all the data before it is cut into training and test data: the score will be too optimistic.",
                 severity=_harmless(program, fitted) if isinstance(fitted, Call) else None,
             )
 
@@ -279,8 +279,8 @@ def _stored_before(program: Program) -> Iterator[Finding]:
             yield program.finding(
                 fitted_on_test_data,
                 learnt.node or store.expression,
-                f"{what} all rows of the table before it is split, the test rows included: the score will promise too "
-                "much.",
+                f"{what} all rows of the table before it is split, the test rows included: the score will be too "
+                "optimistic.",
                 severity=_harmless(program, learnt) if isinstance(learnt, Call) else None,
             )
 
@@ -376,7 +376,7 @@ def _selected_before(program: Program, call: Call) -> Iterator[Finding]:
                 fitted_on_test_data,
                 one.expression,
                 f"`{_name(one)}` selects features by the labels of all rows, also of those that each fold is tested "
-                "on: the score will promise too much.",
+                "on: the score will be too optimistic.",
                 advice="Put the selection and the model into one pipeline, `make_pipeline(SelectKBest(), model)`, and "
                 "cross-validate that.",
             )

@@ -82,7 +82,7 @@ def read_in_another_form(program: Program) -> Iterator[Finding]:
 
 _FORMS = {"encoded": "an encoded image", "raw": "raw numbers (`tobytes`)", "tensor": "a serialized tensor"}
 _EFFECTS = {
-    ("encoded", "raw"): "the compressed bytes are taken for pixels, and the image is noise or does not fit its shape",
+    ("encoded", "raw"): "the compressed bytes are read as pixels, and the image is noise or does not fit its shape",
     ("encoded", "tensor"): "reading fails",
     ("raw", "encoded"): "reading fails, because raw pixels are no image file",
     ("raw", "tensor"): "reading fails, because raw numbers have no header",
@@ -142,7 +142,7 @@ def _raw_files(program: Program) -> Iterator[Finding]:
             yield program.finding(
                 read_in_another_form,
                 call.expression,
-                f"These files are written as {min(stored)} and read as {dtype}: the bytes are taken for other numbers.",
+                f"These files are written as {min(stored)} and read as {dtype}: the bytes are read as other numbers.",
                 advice=f'Read them with `dtype="{min(stored)}"`, or store the dtype too, with `np.save`.',
             )
 

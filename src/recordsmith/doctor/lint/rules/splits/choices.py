@@ -191,7 +191,7 @@ def _chosen_by_callback(program: Program) -> Iterator[Finding]:
                 selected_on_test_data,
                 fit.expression,
                 "The best epoch is chosen by the score on the test data, on which the model is then judged: the score "
-                "will promise too much.",
+                "will be too optimistic.",
             )
 
 

@@ -171,7 +171,7 @@ def one_output_for_classes(program: Program) -> Iterator[Finding]:
 
     Why it matters:
         The loss compares the outputs of several classes with each other. The softmax of a single one is always 1: the
-        loss is 0 for class 0 whatever the model does, and nothing is learnt.
+        loss is 0 for class 0 whatever the model does, and nothing is learned.
 
     Example:
         `nn.CrossEntropyLoss()(nn.Linear(16, 1)(x), y)`
@@ -185,7 +185,7 @@ def one_output_for_classes(program: Program) -> Iterator[Finding]:
             yield program.finding(
                 one_output_for_classes,
                 layer[1].expression,
-                "This softmax is over a single output, where it is always 1: nothing is learnt.",
+                "This softmax is over a single output, where it is always 1: nothing is learned.",
                 advice="Use a sigmoid for one output, or one output for each class.",
             )
             return
@@ -198,7 +198,7 @@ def one_output_for_classes(program: Program) -> Iterator[Finding]:
                 one_output_for_classes,
                 call.expression,
                 "The model has one output, and `cross_entropy` compares several: its softmax is always 1, and nothing "
-                "is learnt.",
+                "is learned.",
                 advice="Use `BCEWithLogitsLoss` for two classes, with targets of the same shape; or one output for "
                 "each class.",
             )

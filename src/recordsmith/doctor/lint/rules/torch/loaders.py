@@ -107,7 +107,7 @@ def first_batch_only(program: Program) -> Iterator[Finding]:
         yield program.finding(
             first_batch_only,
             call.expression,
-            f"`next(iter(...))` starts {name} anew in every turn of the loop: "
+            f"`next(iter(...))` starts {name} again in every turn of the loop: "
             + (
                 "training sees only the first batch, again and again."
                 if sure
@@ -267,7 +267,7 @@ def _is_repeated(program: Program, pipeline: Pipeline) -> bool:
 
 @rule("P150", "loaders-shuffled-apart", Severity.ERROR)
 def loaders_shuffled_apart(program: Program) -> Iterator[Finding]:
-    """Inputs and targets come from two DataLoaders that shuffle, each in an order of its own.
+    """Inputs and targets come from two DataLoaders that shuffle, each in its own order.
 
     Why it matters:
         Each loader draws its own random order. Nearly every input is compared with the target of another one, no error

@@ -106,8 +106,8 @@ def image_and_mask_apart(program: Program) -> Iterator[Finding]:
             yield program.finding(
                 image_and_mask_apart,
                 mask.expression,
-                f"The image and its mask go through `{step_name(moves[0])}` in two calls, each with random numbers of "
-                "its own: the mask no longer fits the image.",
+                f"The image and its mask go through `{step_name(moves[0])}` in two calls, each with its own random "
+                "numbers: the mask no longer fits the image.",
             )
     yield from _pair_apart(program, seen)
     yield from _mask_left_behind(program)
@@ -156,8 +156,8 @@ def _pair_apart(program: Program, seen: set[int]) -> Iterator[Finding]:
                 yield program.finding(
                     image_and_mask_apart,
                     second.expression,
-                    f"Two images that belong together go through `{step_name(step)}` in two calls, each with random "
-                    "numbers of its own: they no longer fit each other.",
+                    f"Two images that belong together go through `{step_name(step)}` in two calls, each with its "
+                    "own random numbers: they no longer fit each other.",
                     severity=Severity.WARNING,
                 )
                 return

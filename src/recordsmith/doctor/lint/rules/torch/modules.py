@@ -262,7 +262,7 @@ def _replaces(statement: ast.stmt, names: set[str]) -> str | None:
             and name not in uses
             and re.fullmatch(r"[A-Z]\w*|(?!keras|tf)\w+\.[A-Z]\w*|models\.\w+", made)
         ):
-            return f"`{name}` is made anew after the optimizer was made: the optimizer still changes the old one."
+            return f"`{name}` is created again after the optimizer was made: the optimizer still changes the old one."
     return None
 
 

@@ -348,8 +348,8 @@ def scaled_twice_in_torch(program: Program, found_by: Rule[Any]) -> Iterator[Fin
                 yield program.finding(
                     found_by,
                     one.node,
-                    "These pixels are divided by 255 although `ToTensor` has brought them to 0..1 already: what is "
-                    "left is almost black.",
+                    "These pixels are divided by 255 although `ToTensor` has brought them to 0..1 already: the result "
+                    "is almost black.",
                 )
     for call in program.calls:
         inner = call.argument(0, "transforms") if call.name == "torchvision.transforms.Compose" else None
@@ -365,8 +365,8 @@ def scaled_twice_in_torch(program: Program, found_by: Rule[Any]) -> Iterator[Fin
                     yield program.finding(
                         found_by,
                         function.definition,
-                        "These pixels are divided by 255 although `ToTensor` has brought them to 0..1 already: what is "
-                        "left is almost black.",
+                        "These pixels are divided by 255 although `ToTensor` has brought them to 0..1 already: the "
+                        "result is almost black.",
                     )
 
 

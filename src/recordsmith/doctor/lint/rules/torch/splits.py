@@ -94,7 +94,7 @@ def whole_set_instead_of_split(program: Program) -> Iterator[Finding]:
                 whole_set_instead_of_split,
                 test.source.call.expression,
                 f"{program.name_of(test)} reads the same dataset as {program.name_of(train)}: the model is tested on "
-                "the examples that it was trained on, not on a split of its own.",
+                "the examples that it was trained on, not on a separate split.",
                 severity=Severity.WARNING if program.roles(test) else Severity.INFO,  # it may only be encoded
             )
         elif split_of(other) is not None and base_dataset(other) is one:

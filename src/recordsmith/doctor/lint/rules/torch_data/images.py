@@ -313,7 +313,7 @@ def normalised_by_one_example(program: Program) -> Iterator[Finding]:
                 normalised_by_one_example,
                 norms[0].expression,
                 f"{program.name_of(pipeline)} gives batches of one example, and this normalises by the batch: each "
-                "example is normalised by itself.",
+                "example is normalised separately.",
             )
             return
 

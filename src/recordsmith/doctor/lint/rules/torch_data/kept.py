@@ -102,7 +102,7 @@ def optimizer_of_each_epoch(program: Program) -> Iterator[Finding]:
             yield program.finding(
                 optimizer_of_each_epoch,
                 made.expression,
-                "The optimizer is made anew in every epoch, and the model is kept: it forgets its averages of the "
+                "The optimizer is created again in every epoch, and the model is kept: it forgets its averages of the "
                 "gradients each time.",
             )
             return

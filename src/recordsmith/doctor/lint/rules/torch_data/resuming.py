@@ -50,8 +50,8 @@ def resumed_in_part(program: Program) -> Iterator[Finding]:
         yield program.finding(
             resumed_in_part,
             schedulers[0].expression,
-            "The weights and the optimizer are restored when training resumes, and the schedule is not: the learning "
-            "rate begins anew.",
+            "The weights and the optimizer are restored when training resumes, and the schedule is not: the "
+            "learning rate starts from the beginning.",
         )
     elif (
         optimizer is None
@@ -62,7 +62,7 @@ def resumed_in_part(program: Program) -> Iterator[Finding]:
         yield program.finding(
             resumed_in_part,
             saved[0].expression,
-            "The state of the optimizer is saved and never loaded: after resuming, its averages begin anew.",
+            "The state of the optimizer is saved and never loaded: after resuming, its averages start from zero.",
         )
 
 

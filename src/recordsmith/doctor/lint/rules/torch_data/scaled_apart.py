@@ -68,7 +68,7 @@ def normalised_differently(program: Program) -> Iterator[Finding]:
         steps, known = transform_steps(call.receiver)
         if not known or any(id(one) in used for one in steps) or not any(map(_makes_tensor, steps)):
             continue
-        message = _difference(trained[0][1], steps, "training data", "what is predicted on")
+        message = _difference(trained[0][1], steps, "training data", "the prediction data")
         fed = [one for one in program.calls if one.name == "()" and any(part is call for part in walk(one, 60))]
         models = [one.receiver for one in fed if is_module(one.receiver)]
         if models and all(_is_another_model(program, one) for one in models):
@@ -109,14 +109,14 @@ def _scaled_apart(program: Program, loaders: list[Pipeline]) -> Iterator[Finding
             yield program.finding(
                 normalised_differently,
                 place,
-                f"Training data is {first.channels}, and what is predicted on is {other.channels}: red and blue are "
+                f"Training data is {first.channels}, and the prediction data is {other.channels}: red and blue are "
                 "swapped.",
             )
         elif other is not None and other.root == first.root == "image" and not first.scales_like(other):
             yield program.finding(
                 normalised_differently,
                 place,
-                f"Training data and what is predicted on are scaled differently: training data is {first.words}, and "
+                f"Training data and prediction data are scaled differently: training data is {first.words}, and "
                 f"this is {other.words}.",
             )
 

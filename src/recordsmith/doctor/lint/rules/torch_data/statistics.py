@@ -105,7 +105,7 @@ def statistics_of_each_split(program: Program) -> Iterator[Finding]:
             statistics_of_each_split,
             apart[0].node or test.source.call.expression,
             f"{program.name_of(test)} is prepared by what was fitted on itself, and the training data by what was "
-            "fitted on the training data: statistics of its own, so the same value means something else in each.",
+            "fitted on the training data: the statistics differ, so the same value means something else in each.",
         )
         return
 
@@ -141,8 +141,8 @@ def _constants_of_each(program: Program) -> Iterator[Finding]:
             yield program.finding(
                 statistics_of_each_split,
                 test.source.call.expression,
-                f"`Normalize` of {program.name_of(test)} has statistics of its own, and that of the training data has "
-                "those of the training data: the same pixel means something else in each.",
+                f"`Normalize` of {program.name_of(test)} has other statistics than that of the training "
+                "data: the same pixel means something else in each.",
             )
             return
 
@@ -205,7 +205,7 @@ def fitted_before_torch_split(program: Program, found_by: Rule[Any]) -> Iterator
                 found_by,
                 shared[0].node,
                 "This takes the statistics of all rows, and the dataset is split into training and test data "
-                "afterwards: the score will promise too much.",
+                "afterwards: the score will be too optimistic.",
             )
             return
     yield from _set_in_place(program, found_by)
@@ -234,7 +234,7 @@ def _set_in_place(program: Program, found_by: Rule[Any]) -> Iterator[Finding]:
                 found_by,
                 call.node,
                 "This takes the statistics of all rows, and the table is cut into training and test data afterwards: "
-                "the score will promise too much.",
+                "the score will be too optimistic.",
             )
             return
 
@@ -297,7 +297,7 @@ def scaled_predictions_scored(program: Program) -> Iterator[Finding]:
         yield program.finding(
             scaled_predictions_scored,
             call.expression,
-            "The model learnt scaled targets, and its predictions are compared here with targets that are not scaled: "
+            "The model learned scaled targets, and its predictions are compared here with targets that are not scaled: "
             "the score means nothing.",
         )
         return

@@ -18,7 +18,7 @@ def batch_and_time_swapped(program: Program) -> Iterator[Finding]:
     Why it matters:
         Without `batch_first=True`, `nn.LSTM`, `nn.GRU`, `nn.RNN` and `pad_sequence` put time first and the batch
         second. If the data has the batch first, the layer runs along the batch: examples leak into each other and
-        nothing is learnt along time. Where the sizes fit, no error is raised.
+        nothing is learned along time. Where the sizes fit, no error is raised.
 
     Example:
         `nn.LSTM(8, 32)`, then `out, _ = self.lstm(x)` and `out[:, -1]`.

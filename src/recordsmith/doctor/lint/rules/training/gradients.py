@@ -1,4 +1,4 @@
-"""Rules on gradients of a tape: lost, or applied where nothing should be learnt."""
+"""Rules on gradients of a tape: lost, or applied where nothing should be learned."""
 
 from __future__ import annotations
 

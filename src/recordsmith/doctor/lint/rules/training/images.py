@@ -295,7 +295,7 @@ def _generators_apart(program: Program) -> Iterator[Finding]:
             yield program.finding(
                 mask_left_behind,
                 call.expression,
-                "Images and masks come from two generators, each with random numbers of its own: they no longer fit "
+                "Images and masks come from two generators, each with its own random numbers: they no longer fit "
                 "together.",
                 advice="Give both `flow` calls the same `seed`.",
             )

@@ -50,7 +50,7 @@ def output_against_loss(program: Program) -> Iterator[Finding]:
         elif model.loss == "binary" and model.activation == "softmax" and model.units > 2:
             found = (
                 f"The last layer is a softmax over {model.units} classes, and `binary_crossentropy` scores each unit "
-                "by itself: the accuracy looks high and means little"
+                "separately: the accuracy looks high and means little"
             )
         elif model.loss in ("sparse", "categorical") and model.activation == "sigmoid" and model.units > 1:
             found = (

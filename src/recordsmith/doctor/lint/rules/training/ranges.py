@@ -180,8 +180,8 @@ def _generators_scaling_twice(program: Program) -> Iterator[Finding]:
             yield program.finding(
                 scaled_twice,
                 call.expression,
-                "`preprocess_input` scales the pixels, and `rescale` divides them by 255 again: what is left is all "
-                "but the same everywhere.",
+                "`preprocess_input` scales the pixels, and `rescale` divides them by 255 again: the result is almost "
+                "the same everywhere.",
             )
 
 
@@ -234,8 +234,8 @@ def scaled_twice(program: Program) -> Iterator[Finding]:
                 yield program.finding(
                     scaled_twice,
                     value.node,
-                    f"These pixels are scaled again although {scaled} has brought them to 0..1 already: what is left "
-                    "is all but black.",
+                    f"These pixels are scaled again although {scaled} has brought them to 0..1 already: the result "
+                    "is almost black.",
                     severity=Severity.INFO if program.source.cells and not program.roles(pipeline) else None,
                 )
     yield from _generators_scaling_twice(program)
@@ -251,8 +251,8 @@ def scaled_twice(program: Program) -> Iterator[Finding]:
             yield program.finding(
                 scaled_twice,
                 layer.expression,
-                f"{by} scales pixels of 0..255 by itself although {scaled} has brought them to 0..1 already: what is "
-                "left is all but black.",
+                f"{by} scales pixels from 0..255 itself, but {scaled} has already brought them to 0..1: the result is "
+                "almost black.",
             )
     yield from scaled_twice_in_torch(program, scaled_twice)
 

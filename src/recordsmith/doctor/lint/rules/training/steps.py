@@ -68,7 +68,8 @@ def steps_without_repeat(program: Program) -> Iterator[Finding]:
             yield program.finding(
                 steps_without_repeat,
                 call.expression,
-                f"{program.name_of(pipeline)} is not repeated, and `steps_per_epoch` makes Keras go on where the last "
+                f"{program.name_of(pipeline)} is not repeated, and `steps_per_epoch` makes Keras continue where the "
+                f"last "
                 "epoch stopped: the data runs out in the middle of an epoch, which cuts it short or ends the training.",
                 severity=None if whole else Severity.INFO,
             )
@@ -231,7 +232,7 @@ def everything_frozen(program: Program) -> Iterator[Finding]:
                     everything_frozen,
                     node,
                     "Every layer of this model is frozen, also the last one, and then it is trained: nothing can be "
-                    "learnt.",
+                    "learned.",
                 )
 
 
@@ -257,7 +258,7 @@ def _whole_model(value: Value | None) -> Value | None:
 
 @rule("P233", "optimizer-made-in-loop", Severity.ERROR)
 def optimizer_made_in_loop(program: Program) -> Iterator[Finding]:
-    """The optimizer is made anew for every batch.
+    """The optimizer is created again for every batch.
 
     Why it matters:
         Adam and its relatives keep averages of the gradients. A new optimizer forgets them: every step is a first step,
@@ -281,7 +282,8 @@ def optimizer_made_in_loop(program: Program) -> Iterator[Finding]:
             yield program.finding(
                 optimizer_made_in_loop,
                 call.expression,
-                "The optimizer is made anew for every batch: it forgets what it knows about the gradients each time.",
+                "The optimizer is created again for every batch: it forgets what it knows about the gradients each "
+                "time.",
             )
 
 
@@ -324,7 +326,7 @@ def class_weight_keys(program: Program) -> Iterator[Finding]:
                     continue
                 found = f"the keys {sorted(keys)}, but the classes are 0 to {classes - 1}"
             else:
-                found = f"the key {keys[0]!r}, which is no class number"
+                found = f"the key {keys[0]!r}, which is not a class number"
         else:
             continue
         yield program.finding(

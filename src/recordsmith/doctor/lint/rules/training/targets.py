@@ -126,7 +126,7 @@ def labels_beyond_output(program: Program) -> Iterator[Finding]:
     `np.where(x > 0, 1, -1)`.
 
     Why it matters:
-        A label beyond the last unit cannot be learnt: the loss becomes NaN, or training stops with an error. Labels
+        A label beyond the last unit cannot be learned: the loss becomes NaN, or training stops with an error. Labels
         from 1 to 10 need 11 units, unless 1 is subtracted from them. `binary_crossentropy` takes 0 and 1, not -1 and 1.
 
     Example:

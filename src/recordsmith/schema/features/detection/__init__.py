@@ -1,0 +1,1 @@
+"""Features about the objects of an image: boxes, points, classes and masks."""

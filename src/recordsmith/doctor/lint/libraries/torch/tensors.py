@@ -142,7 +142,7 @@ def tensor_shape(value: Value | None, depth: int = 30) -> Shape | None:  # noqa:
             return None
         case Operation(operator="@", operands=(left, right)):
             return _product(tensor_shape(left, depth - 1), tensor_shape(right, depth - 1))
-        case Operation(operator="+" | "-" | "*" | "/" | "**" | "%", operands=operands):
+        case Operation(operator="+" | "-" | "*" | "/" | "**" | "%" | "compare", operands=operands):
             return _broadcast([tensor_shape(one, depth - 1) for one in operands])
         case Item(
             base=Call(name="sklearn.model_selection.train_test_split", args=args), index=Literal(value=int() as at)

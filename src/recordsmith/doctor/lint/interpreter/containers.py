@@ -54,6 +54,7 @@ def _key(index: Value) -> object:
 def _set_entry(table: Table, index: Value, value: Value, *, certain: bool) -> None:
     if not isinstance(index, Literal | Symbol):
         table.complete = False
+        table.others.append(value)
         return
     key = _key(index)
     old = table.entries.get(key)

@@ -21,7 +21,7 @@ __all__ = ["number_kind", "number_range"]
 _CLASSES = {"MNIST": 10, "FashionMNIST": 10, "KMNIST": 10, "CIFAR10": 10, "CIFAR100": 100, "SVHN": 10, "STL10": 10}
 _KEEPS = {
     ".long", ".to", ".cuda", ".int", ".astype", ".squeeze", ".view", ".flatten", ".clone", ".float", ".unsqueeze",
-    ".reshape", ".to_numpy", ".type", ".tolist",
+    ".reshape", ".to_numpy", ".type", ".tolist", ".repeat", ".repeat_interleave", ".expand",
 }  # fmt: skip
 
 
@@ -57,6 +57,12 @@ def number_range(value: Value | None, depth: int = 20) -> tuple[int, int] | None
             if value.name in ("numpy.random.randint", ".integers") and by_size:
                 return None
             return (low, high if value.name == "random.randint" else high - 1)
+        case Call(
+            name="numpy.arange" | "torch.arange", args=(Literal(value=int() as low), Literal(value=int() as high))
+        ):
+            return (low, high - 1) if low < high else None
+        case Call(name="numpy.repeat" | "numpy.tile" | "numpy.random.permutation" | "torch.repeat_interleave"):
+            return number_range(value.argument(0), depth - 1)
         case Operation(operator="+" | "-" as sign, operands=(inner, Literal(value=int() as shift))):
             inside = number_range(inner, depth - 1)
             shift = shift if sign == "+" else -shift

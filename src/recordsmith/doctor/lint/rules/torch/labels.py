@@ -16,7 +16,7 @@ from recordsmith.doctor.lint.interpreter.values import (
     Table,
     Value,
 )
-from recordsmith.doctor.lint.libraries.control_flow import statement_of
+from recordsmith.doctor.lint.libraries.control_flow import function_of, statement_of
 from recordsmith.doctor.lint.libraries.tensorflow.pipelines import Pipeline
 from recordsmith.doctor.lint.libraries.torch.modules import losses
 from recordsmith.doctor.lint.libraries.torch.tensors import Layer, last_layer, sequence_of, tensor_shape
@@ -121,6 +121,13 @@ def padding_is_learnt(program: Program) -> Iterator[Finding]:
     ):
         return
     for node in program.source.nodes:
+        if _labels_are_ids(node) and program.mentions(r"ForCausalLM|LMHeadModel") and _pads_to_length(node):
+            yield program.finding(
+                padding_is_learnt,
+                node,
+                "`labels` are a copy of the padded `input_ids`: the loss counts the padding as text to predict.",
+            )
+            return
         if not isinstance(node, ast.Call) or program.source.cells:
             continue
         given = {one.arg: ast.unparse(one.value) for one in node.keywords}
@@ -134,6 +141,21 @@ def padding_is_learnt(program: Program) -> Iterator[Finding]:
                 f"`labels` are the padded `{labels}`: the loss counts the padding as text to predict.",
             )
             return
+
+
+def _labels_are_ids(node: ast.AST) -> bool:
+    """`batch["labels"] = batch["input_ids"].copy()`."""
+    match node:
+        case ast.Assign(targets=[ast.Subscript(value=batch, slice=ast.Constant(value="labels"))], value=value):
+            ids = rf"{re.escape(ast.unparse(batch))}\['input_ids'\](\.(copy|clone)\(\)|\[:\])?"
+            return bool(re.fullmatch(ids, ast.unparse(value)))
+    return False
+
+
+def _pads_to_length(node: ast.AST) -> bool:
+    """The tokenizer in the same function pads all texts to one length, so that the ids are rows with padding."""
+    area = function_of(node)
+    return area is not None and bool(re.search(r"padding='max_length'", ast.unparse(area)))
 
 
 @rule("P140", "one-output-for-classes", Severity.ERROR)

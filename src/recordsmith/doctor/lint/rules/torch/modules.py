@@ -7,9 +7,9 @@ import re
 from collections.abc import Iterator
 
 from recordsmith.doctor.lint.edits import Edit
-from recordsmith.doctor.lint.interpreter.values import Call, Group, Many, Object, Value, walk
+from recordsmith.doctor.lint.interpreter.values import Call, Group, Item, Many, Object, Table, Value, walk
 from recordsmith.doctor.lint.libraries.control_flow import enclosing, function_of, statement_of
-from recordsmith.doctor.lint.libraries.torch.modules import derives_from, is_module
+from recordsmith.doctor.lint.libraries.torch.modules import derives_from, is_module, is_optimizer
 from recordsmith.doctor.lint.libraries.torch.training import optimizers
 from recordsmith.doctor.lint.program import Program
 from recordsmith.rules import Finding, Severity, rule
@@ -56,8 +56,8 @@ def layers_not_registered(program: Program) -> Iterator[Finding]:
                 yield program.finding(
                     layers_not_registered,
                     value.node,
-                    f"`self.{name}` is a plain list of layers: they are not in `parameters()`, so they are not "
-                    "trained, moved or saved.",
+                    f"`self.{name}` is a plain {'dict' if isinstance(value, Table) else 'list'} of layers: they are "
+                    "not in `parameters()`, so they are not trained, moved or saved.",
                     edits=_as_module_list(program, value.node),
                     certain=True,
                 )
@@ -67,11 +67,14 @@ def _makes_layers(node: ast.expr | None) -> bool:
     """The layers are made there, and not only listed once more."""
     if isinstance(node, ast.ListComp):
         return isinstance(node.elt, ast.Call)
+    if isinstance(node, ast.Dict):
+        return all(isinstance(one, ast.Call) for one in node.values)
     return isinstance(node, ast.List) and all(isinstance(one, ast.Call) for one in node.elts)
 
 
 def _is_plain_collection(value: Value) -> bool:
-    members = value.members if isinstance(value, Group) else (value.member,) if isinstance(value, Many) else ()
+    members = tuple(value.parts()) if isinstance(value, Group | Table) else ()
+    members = (value.member,) if isinstance(value, Many) else members
     return bool(members) and all(is_module(one) and _has_weights(one) for one in members)
 
 
@@ -85,7 +88,7 @@ def _has_weights(value: Value) -> bool:
 
 
 def _as_module_list(program: Program, node: ast.expr) -> list[Edit] | None:
-    if not program.mentions(r"\bnn\.Module\b"):
+    if not program.mentions(r"\bnn\.Module\b") or isinstance(node, ast.Dict):
         return None
     source = getattr(node, "source", program.source)
     begin, end = source.span(node)
@@ -146,7 +149,9 @@ def parameters_not_trained(program: Program) -> Iterator[Finding]:
     Fix:
         Make the optimizer last: after all layers are in place, and after anything is frozen.
     """
-    for made in optimizers(program.calls):
+    replaced = list(_replaced_in_a_model(program))
+    yield from replaced
+    for made in optimizers(program.calls) if not replaced else ():
         statement = statement_of(made.expression)
         names = _models_of(made.expression)
         block = _block_of(statement)
@@ -163,6 +168,35 @@ def parameters_not_trained(program: Program) -> Iterator[Finding]:
     yield from _all_frozen(program)
     yield from _one_model_twice(program)
     yield from _layer_in_no_group(program)
+
+
+def _replaced_in_a_model(program: Program) -> Iterator[Finding]:
+    """`self.model.classifier[1] = nn.Linear(...)` after the optimizer was made, which takes steps later."""
+    made = {id(one.args[0].receiver): (place, one) for place, one in enumerate(program.calls) if _is_of_one_model(one)}
+    steps = [(place, id(one.receiver)) for place, one in enumerate(program.calls) if one.name == ".step"]
+    for place, call in enumerate(program.calls):
+        if call.name not in (".__setitem__", ".__setattr__") or len(call.args) != 2 or call.node is None:
+            continue
+        model, layer = call.receiver, call.args[1]
+        while isinstance(model, Item):
+            model = model.base
+        at, optimizer = made.get(id(model), (place, None))
+        new = (
+            isinstance(layer, Call) and layer.name.startswith("torch.nn.") and is_module(layer) and _has_weights(layer)
+        )
+        trained = any(later > place and key == id(optimizer) for later, key in steps)
+        if optimizer is not None and at < place and new and trained and not call.undecided and not program.source.cells:
+            yield program.finding(
+                parameters_not_trained,
+                call.node,
+                "This layer is replaced after the optimizer was made: the new layer is never trained.",
+            )
+            return
+
+
+def _is_of_one_model(call: Call) -> bool:
+    given = call.args[0] if is_optimizer(call) and call.args else None
+    return isinstance(given, Call) and given.name == ".parameters" and isinstance(given.receiver, Call)
 
 
 def _layer_in_no_group(program: Program) -> Iterator[Finding]:

@@ -173,13 +173,13 @@ def classes_along_the_batch(program: Program) -> Iterator[Finding]:
             return
         if short not in ("argmax", "max", "softmax", "log_softmax") or not isinstance(call.node, ast.Call):
             continue
-        source = call.receiver if call.name.startswith(".") else call.argument(0, "input")
+        source = _scores(call.receiver if call.name.startswith(".") else call.argument(0, "input", "a"))
         mixes = any(isinstance(one, Call) and _MIXES.fullmatch(one.name) for one in walk(source, 300))
         if not _is_batch_output(source) or (mixes and short.endswith("softmax")):
             continue  # the softmax of an attention may run along time, which can be the first axis
         if _along_batch(call):
             message = f"`{short}` runs along the batch (`dim=0`), not along the classes: use `dim=1`."
-        elif short == "argmax" and call.exact and len(call.args) + len(call.keywords) == (source is not call.receiver):
+        elif short == "argmax" and call.exact and len(call.args) + len(call.keywords) == (call.receiver is None):
             if not isinstance(getattr(call.node, "parent", None), ast.Compare):
                 continue
             message = "`argmax` without `dim` gives one number for the whole batch, not a class for each example."
@@ -201,6 +201,16 @@ def _along_batch(call: Call) -> bool:
 
 
 _MIXES = re.compile(r"torch\.(cat|stack|bmm|matmul|einsum)|torch\.nn\.(LSTM|GRU|RNN|MultiheadAttention)|\.(bmm|matmul)")
+
+
+def _scores(value: Value | None) -> Value | None:
+    """The scores that an argmax is taken of, before a softmax and the way to numpy."""
+    while isinstance(value, Call) and value.name in _TO_NUMPY:
+        value = value.receiver if value.name.startswith(".") else value.argument(0)
+    return value
+
+
+_TO_NUMPY = {".cpu", ".numpy", ".detach", ".to", "torch.softmax", "torch.nn.functional.softmax", ".softmax"}
 
 
 def _softmax_layer(call: Call) -> Call | None:

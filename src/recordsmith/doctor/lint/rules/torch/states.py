@@ -96,7 +96,7 @@ def best_weights_by_reference(program: Program) -> Iterator[Finding]:
         if not isinstance(node, ast.Assign):
             continue
         for target, value in _single_assignments(node):
-            model = _is_state(value)
+            model = _is_state(value) or _is_model_called_best(program, target, value)
             loops = [one for one, _ in enclosing(node) if isinstance(one, ast.For | ast.While)]
             if not model or not loops:
                 continue
@@ -125,6 +125,14 @@ def _is_state(value: ast.expr) -> str:
         case ast.Call(func=ast.Attribute(value=model, attr="state_dict"), args=[], keywords=[]):
             return ast.unparse(model)
     return ""
+
+
+def _is_model_called_best(program: Program, target: ast.expr, value: ast.expr) -> str:
+    """`best_model = model`: two names for one model."""
+    name = ast.unparse(value) if isinstance(value, ast.Name | ast.Attribute) else ""
+    called = re.search(r"best", ast.unparse(target)) and isinstance(target, ast.Name | ast.Attribute)
+    module = rf"(?<![\w.]){re.escape(name)}\.(train|eval|parameters|state_dict)\("
+    return name if name and called and program.mentions(module) else ""
 
 
 def _trains(loop: ast.AST, model: str) -> bool:

@@ -10,7 +10,10 @@ from recordsmith.doctor.lint.interpreter.values import Call, Group, Literal, Ope
 from recordsmith.doctor.lint.libraries.models import output_units
 from recordsmith.doctor.lint.libraries.ranks import rank_of
 from recordsmith.doctor.lint.program import Program
-from recordsmith.doctor.lint.rules.torch.thresholds import scores_taken_for_probabilities
+from recordsmith.doctor.lint.rules.torch.predictions import (
+    compared_by_broadcast_in_torch,
+    scores_taken_for_probabilities,
+)
 from recordsmith.rules import Finding, Severity, rule
 
 __all__ = ["MEASURED_RULES"]
@@ -121,6 +124,7 @@ def compared_by_broadcast(program: Program) -> Iterator[Finding]:
                 advice="Make them one shape first: `model.predict(x).ravel()`, or `tf.squeeze(model(x), axis=-1)`.",
             )
             break
+    yield from compared_by_broadcast_in_torch(program, compared_by_broadcast)
 
 
 def _combined(value: Value) -> tuple[tuple[Value, Value], ...]:

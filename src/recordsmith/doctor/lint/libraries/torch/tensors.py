@@ -46,6 +46,7 @@ _SAME_SHAPE = {
 }  # fmt: skip
 _FROM_SIZE = {"torch.randn": 0, "torch.rand": 0, "torch.zeros": 0, "torch.ones": 0, "torch.empty": 0}
 _RAW = re.compile(r"torch\.nn\.(Linear|LazyLinear|Bilinear|Conv[123]d|ConvTranspose[123]d|Embedding)")
+_ONLY_SHAPES = re.compile(r"torch\.nn\.(Flatten|Unflatten|Identity)")
 _SAME_LAYERS = re.compile(
     r"torch\.nn\.(\w*ReLU\w*|Sigmoid|Tanh|\w*Dropout\w*|\w*Norm\w*|Identity|GELU|SiLU|ELU|Softplus)"
 )
@@ -93,7 +94,13 @@ def _of_module(module: Call, depth: int) -> Layer | None:
     if module.name.startswith(("torchvision.models.", "timm.")):
         heads = [module.replaced[name] for name in ("fc", "classifier", "head", "heads") if name in module.replaced]
         return _of_module(heads[0], depth - 1) if heads and isinstance(heads[0], Call) and depth else None
-    layers = sequence_of(module)
+    if module.name.startswith("segmentation_models_pytorch."):
+        given = module.argument(None, "activation")
+        named = given.value if isinstance(given, Literal) else None
+        return (_ACTIVATIONS[named], module) if named in _ACTIVATIONS else None
+    layers = sequence_of(module) or []
+    while len(layers) > 1 and _ONLY_SHAPES.fullmatch(layers[-1].name):
+        layers = layers[:-1]
     return _of_module(layers[-1], depth - 1) if layers and depth else None
 
 

@@ -18,7 +18,7 @@ __all__ = ["NAME_RULES"]
 _ARGMAX = {"numpy.argmax", "tensorflow.argmax", "tensorflow.math.argmax", ".argmax", "keras.ops.argmax"}
 _PREDICTS = {".predict", ".predict_on_batch", ".predict_generator"}
 _SEQUENCE = re.compile(r"keras\.utils\.(Sequence|PyDataset)|torch\.utils\.data\.Dataset")
-_DRAWS = re.compile(r"random|choice|shuffle|next|pop|get|sample|queue", re.IGNORECASE)
+_DRAWS = re.compile(r"rand|choice|shuffle|next|pop|get|sample|queue", re.IGNORECASE)
 
 
 @rule("P292", "names-in-another-order", Severity.WARNING)

@@ -319,13 +319,23 @@ def padding_is_a_class(program: Program) -> Iterator[Finding]:
         return
     if program.mentions(r"ignore_index|mask|pack_padded|lengths?\b|!= ?0|pad_idx|PAD"):
         return
+    for node in program.source.nodes:
+        filled = _zeros_for_labels(node)
+        if filled:
+            yield program.finding(
+                padding_is_a_class,
+                node,
+                f"`{filled}` is 0 where a sequence is shorter than the longest, and the loss ignores nothing: padded "
+                "positions count as class 0.",
+            )
+            return
     for call in program.calls:
         if call.name != "torch.nn.utils.rnn.pad_sequence" or not isinstance(call.node, ast.Call) or not call.exact:
             continue
         value = call.argument(2, "padding_value")
         statement = statement_of(call.expression)
         target = ast.unparse(statement.targets[0]) if isinstance(statement, ast.Assign) else ""
-        named = re.search(r"(^|_)(labels?|tags?|targets?|tgts?|ys?)(_|$)", target)
+        named = _SEQUENCE_LABELS.search(target)
         if named and (value is None or (isinstance(value, Literal) and value.value == 0)):
             yield program.finding(
                 padding_is_a_class,
@@ -333,6 +343,22 @@ def padding_is_a_class(program: Program) -> Iterator[Finding]:
                 f"`{target}` is padded with 0, and the loss ignores nothing: padded positions count as class 0.",
             )
             return
+
+
+_SEQUENCE_LABELS = re.compile(r"(^|_)(labels?|tags?|targets?|tgts?|ys?)(_|$)")
+
+
+def _zeros_for_labels(node: ast.AST) -> str:
+    """The name of labels that are made of zeros, and filled up to the length of each sequence: `tags[i, :n] = row`."""
+    match node:
+        case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call(func=made)) if _SEQUENCE_LABELS.search(name):
+            area = function_of(node)
+            if area is None or not re.fullmatch(r"(torch|np|numpy)\.zeros", ast.unparse(made)):
+                return ""
+        case _:
+            return ""
+    rows = rf"{name}\[\w+, :(?!\])[^\]]+\] = |{name}\[\w+\]\[:(?!\])[^\]]+\] = "
+    return name if re.search(rows, ast.unparse(area)) else ""
 
 
 @rule("P157", "shifted-twice", Severity.WARNING)

@@ -317,7 +317,7 @@ def _counts_correct(area: ast.AST, name: str) -> bool:
     for node in ast.walk(area):
         if isinstance(node, ast.AugAssign) and isinstance(node.op, ast.Add) and ast.unparse(node.target) == name:
             value = ast.unparse(node.value)
-            if "==" in value and ".sum(" in value and "mean" not in value and "/" not in value:
+            if re.search(r"==|\.eq\(", value) and ".sum(" in value and "mean" not in value and "/" not in value:
                 return True
     return False
 

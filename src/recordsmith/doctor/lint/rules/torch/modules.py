@@ -10,7 +10,7 @@ from recordsmith.doctor.lint.edits import Edit
 from recordsmith.doctor.lint.interpreter.values import Call, Group, Item, Many, Object, Table, Value, walk
 from recordsmith.doctor.lint.libraries.control_flow import enclosing, function_of, statement_of
 from recordsmith.doctor.lint.libraries.torch.modules import derives_from, is_module, is_optimizer
-from recordsmith.doctor.lint.libraries.torch.training import optimizers
+from recordsmith.doctor.lint.libraries.torch.training import has_no_gradients, optimizers
 from recordsmith.doctor.lint.program import Program
 from recordsmith.rules import Finding, Severity, rule
 
@@ -137,7 +137,8 @@ def dropout_always_active(program: Program) -> Iterator[Finding]:
 def parameters_not_trained(program: Program) -> Iterator[Finding]:
     """Parameters of the model that is trained are not among those that the optimizer changes.
 
-    The optimizer was made before a layer was replaced or the model was made anew, or all parameters are frozen.
+    The optimizer was made before a layer was replaced or the model was made anew, or all parameters are frozen. Or the
+    other way round: parameters are trained that were to be frozen.
 
     Why it matters:
         An optimizer changes the parameters that it was given when it was made. A layer that is replaced later, or a
@@ -165,6 +166,8 @@ def parameters_not_trained(program: Program) -> Iterator[Finding]:
                         return  # a notebook begins something else, or nothing is trained with it any more
                     yield program.finding(parameters_not_trained, node, message)
                     return
+    yield from _of_another_model(program)
+    yield from _nothing_frozen(program)
     yield from _all_frozen(program)
     yield from _one_model_twice(program)
     yield from _layer_in_no_group(program)
@@ -192,6 +195,43 @@ def _replaced_in_a_model(program: Program) -> Iterator[Finding]:
                 "This layer is replaced after the optimizer was made: the new layer is never trained.",
             )
             return
+
+
+def _of_another_model(program: Program) -> Iterator[Finding]:
+    """The optimizer has the parameters of a model that runs without gradients, and another one gives the loss."""
+    made = optimizers(program.calls)
+    if len(made) != 1 or not _is_of_one_model(made[0]):
+        return
+    given = {id(layer) for layer in _layers_of(made[0])}
+    ends = [call.receiver for call in program.calls if call.name == ".backward" and call.receiver is not None]
+    runs = [one for end in ends for one in walk(end, 600) if isinstance(one, Call) and one.name == "()"]
+    runs = [one for one in runs if isinstance(one.receiver, Call) and _MODELS_OF_LIBRARIES.match(one.receiver.name)]
+    with_gradients = [one for one in runs if one.node is not None and not has_no_gradients(one.node)]
+    trained = {id(one.receiver) for one in with_gradients}
+    if len(trained) == 1 and not given & trained and given & {id(one.receiver) for one in runs}:
+        yield program.finding(
+            parameters_not_trained,
+            made[0].expression,
+            "The optimizer has the parameters of a model that runs without gradients (`no_grad`), and none of the one "
+            f"that the loss is computed from, `{ast.unparse(with_gradients[0].expression.func)}`: it is never trained.",
+        )
+
+
+_MODELS_OF_LIBRARIES = re.compile(r"torchvision\.models\.|timm\.|torch\.nn\.Sequential|segmentation_models_pytorch\.")
+
+
+def _nothing_frozen(program: Program) -> Iterator[Finding]:
+    """`p.require_grad = False` for the parameters of a model: PyTorch knows no such attribute."""
+    for node in program.source.nodes:
+        match node:
+            case ast.Assign(targets=[ast.Attribute(attr="require_grad" | "require_grads" | "requires_grads" as name)]):
+                yield program.finding(
+                    parameters_not_trained,
+                    node,
+                    f"PyTorch knows no attribute `{name}`: nothing is frozen, and all parameters are trained.",
+                    advice="Write `requires_grad`.",
+                )
+                return
 
 
 def _is_of_one_model(call: Call) -> bool:

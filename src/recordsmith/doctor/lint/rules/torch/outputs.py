@@ -92,6 +92,7 @@ def loss_without_gradient(program: Program) -> Iterator[Finding]:
         tensor.
     """
     yield from _cut_from_its_model(program)
+    yield from _left_without_gradients(program)
     ends = [call.receiver for call in program.calls if call.name == ".backward"]
     for end in ends:
         made = _new_tensor(end)
@@ -135,6 +136,26 @@ def loss_without_gradient(program: Program) -> Iterator[Finding]:
                 f"The prediction goes through `{cut}` before the loss: gradients stop there, and the weights never "
                 "change.",
             )
+
+
+def _left_without_gradients(program: Program) -> Iterator[Finding]:
+    """`torch.set_grad_enabled(False)` in a loop over epochs that trains, and nothing sets it back."""
+    if program.mentions(r"set_grad_enabled\((?!False)|enable_grad"):
+        return
+    for call in program.calls:
+        if call.name != "torch.set_grad_enabled" or not isinstance(getattr(call.node, "parent", None), ast.Expr):
+            continue
+        epochs = {id(loop) for loop in loops_around(call)}
+        trained = [one for one in program.calls if one.name == ".backward" and epochs & set(map(id, loops_around(one)))]
+        if trained:
+            yield program.finding(
+                loss_without_gradient,
+                call.expression,
+                "Gradients are switched off here, and nothing switches them on again: from the next epoch on, "
+                "`backward()` fails, or changes nothing.",
+                advice="Use `with torch.no_grad():` around the validation.",
+            )
+            return
 
 
 def _is_model_call(value: Value) -> bool:

@@ -37,6 +37,7 @@ def hidden_state_keeps_graph(program: Program) -> Iterator[Finding]:
     """
     if not any(_RECURRENT.fullmatch(call.name) for call in program.calls) or program.mentions(_CUTS):
         return
+    yield from _kept_in_the_module(program)
     trained = {receiver_text(call) for call in program.calls if call.name == ".parameters"}
     loops = {id(one.loop): one.loop for one in training_steps(program.calls) if one.kind == "backward"}
     for loop in loops.values():
@@ -50,6 +51,33 @@ def hidden_state_keeps_graph(program: Program) -> Iterator[Finding]:
                     node,
                     f"`{name}` goes from step to step with the graph of all steps before: `backward()` runs through "
                     "them again. Detach it in every step.",
+                )
+                return
+
+
+def _kept_in_the_module(program: Program) -> Iterator[Finding]:
+    """`y, self.state = self.rnn(x, self.state)` in `forward`, where nothing but `__init__` sets the state."""
+    if not any(one.kind == "backward" and one.loops for one in training_steps(program.calls)):
+        return
+    stored = [one for one in program.source.nodes if isinstance(one, ast.Attribute) and isinstance(one.ctx, ast.Store)]
+    for made in program.classes:
+        forward = made.members.get("forward")
+        for node in ast.walk(forward.definition) if isinstance(forward, Function) else ():
+            match node:
+                case ast.Assign(
+                    targets=[ast.Tuple(elts=[_, ast.Attribute(value=ast.Name(id="self"), attr=name) as target])],
+                    value=ast.Call(args=[_, ast.Attribute(value=ast.Name(id="self"), attr=given)]),
+                ) if name == given:
+                    pass
+                case _:
+                    continue
+            others = [one for one in stored if one.attr == name and one is not target]
+            if all(getattr(function_of(one), "name", "") == "__init__" for one in others):
+                yield program.finding(
+                    hidden_state_keeps_graph,
+                    node,
+                    f"`self.{name}` goes from batch to batch with the graph of all batches before: `backward()` runs "
+                    "through them again. Detach it in every step.",
                 )
                 return
 

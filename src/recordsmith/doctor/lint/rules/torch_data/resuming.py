@@ -6,7 +6,8 @@ import ast
 import re
 from collections.abc import Iterator
 
-from recordsmith.doctor.lint.interpreter.values import Call, Table, Value
+from recordsmith.doctor.lint.interpreter.values import Call, Parameter, Table, Value
+from recordsmith.doctor.lint.libraries.rows import is_alike
 from recordsmith.doctor.lint.libraries.torch.training import receiver_text
 from recordsmith.doctor.lint.program import Program
 from recordsmith.rules import Finding, Severity, rule
@@ -91,11 +92,13 @@ def checkpoint_not_unpacked(program: Program) -> Iterator[Finding]:
     Fix:
         `model.load_state_dict(torch.load(path)["model"])`
     """
-    saved = [one.args[0] for one in program.calls if one.name == "torch.save" and one.args]
-    keys = [_key_of_weights(one) for one in saved]
+    saved = [one for one in program.calls if one.name == "torch.save" and len(one.args) > 1]
     for call in program.calls:
         given = call.argument(0, "state_dict") if call.name == ".load_state_dict" else None
-        if not isinstance(given, Call) or given.name != "torch.load" or not keys or None in keys or call.node is None:
+        if not isinstance(given, Call) or given.name != "torch.load" or not given.args or call.node is None:
+            continue
+        keys = [_key_of_weights(one.args[0]) for one in saved if _is_same_path(one.args[1], given.args[0])]
+        if not keys or None in keys:
             continue
         yield program.finding(
             checkpoint_not_unpacked,
@@ -105,6 +108,13 @@ def checkpoint_not_unpacked(program: Program) -> Iterator[Finding]:
             advice=f"Load the part: `torch.load(...)[{keys[0]!r}]`.",
         )
         return
+
+
+def _is_same_path(one: Value, other: Value) -> bool:
+    """They are one path: the same constant, or the same option of two functions."""
+    if isinstance(one, Parameter) and isinstance(other, Parameter):
+        return one.name == other.name and one.default is not None and is_alike(one.default, other.default)
+    return is_alike(one, other)
 
 
 def _key_of_weights(saved: Value) -> str | None:

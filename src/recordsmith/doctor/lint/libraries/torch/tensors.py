@@ -170,10 +170,11 @@ def tensor_shape(value: Value | None, depth: int = 30) -> Shape | None:  # noqa:
             return tuple(_number(one) for one in size.members) if isinstance(size, Group) else None
         case Call(name="torch.linspace" | "numpy.linspace"):
             return (_number(value.argument(2, "steps", "num")),)
-        case Group(members=members) if members and value.is_list and not value.grown:
+        case Group(members=members) if members and value.is_list:
             shapes = [tensor_shape(one, depth - 1) for one in members]
             first = shapes[0]
-            return (len(members), *first) if first is not None and all(one == first for one in shapes) else None
+            count = None if value.grown else len(members)
+            return (count, *first) if first is not None and all(one == first for one in shapes) else None
         case Call(name="torch.matmul" | "torch.mm" | ".matmul" | ".mm"):
             pair = (
                 (value.receiver, value.argument(0)) if name_is_method(value) else (value.argument(0), value.argument(1))
@@ -248,10 +249,22 @@ def _indexed(base: Value, index: Value, depth: int) -> Shape | None:
             continue
         if isinstance(part, Slice):
             rest.append(None if part.lower or part.upper or part.step else shape[place] if place < len(shape) else None)
-        elif not (isinstance(part, Element) or (isinstance(part, Literal) and isinstance(part.value, int))):
+        elif not (isinstance(part, Element) or _is_place(part)):
             return None
         place += 1
     return (*rest, *shape[place:])
+
+
+def _is_place(index: Value) -> bool:
+    """It is one whole number: written down, of a `range`, or computed from one."""
+    match index:
+        case Literal(value=int()):
+            return True
+        case Item(base=Call(name="builtins.range"), attribute=False):
+            return True
+        case Operation(operator="+" | "-", operands=operands):
+            return any(_is_place(one) and not isinstance(one, Literal) for one in operands)
+    return False
 
 
 def _is_table(value: Value | None) -> bool:

@@ -34,7 +34,7 @@ def dropped_results(program: Program) -> Iterator[tuple[ast.Call, str, list[Edit
     """Yield each such call: where, what is wrong, how to change it, and how severe it is if not an error."""
     if program.source.cells:
         return  # a notebook shows the value of a statement
-    blobs = program.mentions(r"^\s*(import|from) caffe\b")  # their `reshape` changes them in place
+    blobs = program.mentions(r"\bcaffe\.")  # their `reshape` changes them in place
     exported = "# In[" in program.source.text or _shows_values(program.source.tree)
     seen: set[int] = set()
     for call in program.calls:

@@ -175,7 +175,12 @@ def parameters_not_trained(program: Program) -> Iterator[Finding]:
 
 def _replaced_in_a_model(program: Program) -> Iterator[Finding]:
     """`self.model.classifier[1] = nn.Linear(...)` after the optimizer was made, which takes steps later."""
-    made = {id(one.args[0].receiver): (place, one) for place, one in enumerate(program.calls) if _is_of_one_model(one)}
+    made = {
+        id(layer): (place, one)
+        for place, one in enumerate(program.calls)
+        if _is_of_one_model(one)
+        for layer in _layers_of(one)
+    }
     steps = [(place, id(one.receiver)) for place, one in enumerate(program.calls) if one.name == ".step"]
     for place, call in enumerate(program.calls):
         if call.name not in (".__setitem__", ".__setattr__") or len(call.args) != 2 or call.node is None:

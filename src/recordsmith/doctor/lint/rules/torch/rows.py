@@ -33,7 +33,7 @@ _BELONGS = re.compile(
 )
 _CLASS = re.compile(r"class|label|target|categor|\bcls\b|species", re.IGNORECASE)
 _SAVES = r"torch\.save|save_pretrained|load_state_dict|save_checkpoint"
-_LISTINGS = {"os.listdir", "os.scandir", ".iterdir", "glob.glob", ".glob"}
+_LISTINGS = {"os.listdir", "os.scandir", ".iterdir", "glob.glob", "glob.iglob", ".glob", ".rglob"}
 
 
 @rule("P126", "classes-numbered-unsorted", Severity.WARNING)

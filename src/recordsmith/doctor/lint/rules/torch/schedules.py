@@ -24,7 +24,7 @@ _TEST_LOADER = re.compile(
 
 @rule("P129", "schedule-out-of-step", Severity.WARNING)
 def schedule_out_of_step(program: Program) -> Iterator[Finding]:
-    """A learning rate schedule is stepped once per epoch where it counts batches, or the other way round.
+    """A learning rate schedule is stepped once per epoch where it counts batches, too often, or too early.
 
     Why it matters:
         `OneCycleLR` and `CyclicLR` count optimizer steps. Stepped once per epoch, they stay at the beginning of their
@@ -49,6 +49,16 @@ def schedule_out_of_step(program: Program) -> Iterator[Finding]:
         if len(calls) != 1 or not isinstance(schedule, Call) or not near:
             continue
         own, deepest = loops_around(call), max((one.loops for one in near), key=len)
+        first = next(one for one in near if one.loops == deepest)
+        if _comes_first(program, call, first.call) and own and deepest[: len(own)] == own:
+            yield program.finding(
+                schedule_out_of_step,
+                call.expression,
+                "The scheduler takes its step before the optimizer does: the first learning rate of the schedule is "
+                "skipped.",
+                advice="Call `scheduler.step()` after the loop over the batches.",
+            )
+            continue
         if schedule.name in _PER_BATCH and len(own) < len(deepest) and deepest[: len(own)] == own:
             yield program.finding(
                 schedule_out_of_step,
@@ -63,6 +73,15 @@ def schedule_out_of_step(program: Program) -> Iterator[Finding]:
                 f"`{schedule.name.rpartition('.')[2]}` is made for a number of epochs, but is stepped in every batch: "
                 "it is at its end within the first epochs.",
             )
+
+
+def _comes_first(program: Program, schedule: Call, step: Call) -> bool:
+    """A schedule is stepped, without a number, before the optimizer in the same turn of a loop."""
+    if schedule.args or schedule.keywords or schedule.undecided or schedule.via or step.node is None:
+        return False
+    if "Plateau" in getattr(schedule.receiver, "name", ""):
+        return False
+    return program.calls.index(schedule) < program.calls.index(step) and schedule.node is not None
 
 
 def _is_for_epochs(schedule: Call, loops: tuple[ast.AST, ...]) -> bool:
@@ -268,7 +287,8 @@ def rate_destroys_weights(program: Program) -> Iterator[Finding]:
         limit = _LARGEST.get(short)
         number = rate.value if isinstance(rate, Literal) and not rate.default else None
         network = isinstance(given, Call) and given.name == ".parameters" and not _is_linear(given.receiver)
-        if limit is not None and network and isinstance(number, int | float) and number >= limit:
+        clipped = short == "SGD" and program.mentions("clip")  # then a step is no longer than the rate allows
+        if limit is not None and network and not clipped and isinstance(number, int | float) and number >= limit:
             yield program.finding(
                 rate_destroys_weights,
                 made.expression,

@@ -17,7 +17,9 @@ from recordsmith.rules import Finding, Severity, rule
 
 __all__ = ["WORKER_RULES"]
 
-_WORKER = re.compile(r"worker_info|worker_id|num_workers|split_by_worker|get_rank|\brank\b|shard")
+_WORKER = re.compile(
+    r"worker_info|worker_id|num_workers|split_by_worker|get_rank|\brank\b|world_size|\bshard\(|shard_(id|index)|num_shards"
+)
 _GENERATORS = re.compile(r"numpy\.random\.(default_rng|RandomState|Generator)|random\.Random|torch\.Generator")
 _SETS_EPOCH = r"set_epoch|[Ll]ightning|[Aa]ccelerat|\bFabric\(|ignite"
 
@@ -71,7 +73,7 @@ def read_by_every_worker(program: Program) -> Iterator[Finding]:
         if not isinstance(iterate, Function) or not _has_workers(call) or _is_given(call.argument(8, "worker_init_fn")):
             continue
         body = ast.unparse(dataset.program_class.definition)
-        endless = any(isinstance(one, ast.While) for one in ast.walk(iterate.definition)) or "random" in body
+        endless = re.search(r"while (True|1)\b|random", body) is not None
         if not _WORKER.search(body):
             yield program.finding(
                 read_by_every_worker,

@@ -110,6 +110,11 @@ def _grows(weight: Value) -> bool:
 def _sorted_by_count(weight: Value) -> str | None:
     """The call whose order the weights have: `value_counts` sorts by frequency, a Counter by first appearance."""
     parts = list(walk(weight, 80))
+    for one in parts:
+        over = one.over[0] if isinstance(one, Many) and len(one.over) == 1 else None
+        counter = over.receiver if isinstance(over, Call) and over.name == ".values" else None
+        if isinstance(counter, Call) and counter.name == "collections.Counter":
+            return "Counter.values()"
     if any(isinstance(one, Call) and one.name in (".sort_index", ".reindex", ".get", ".loc") for one in parts):
         return None
     if any(isinstance(one, Many) for one in parts) or any(isinstance(one, Item) and _is_lookup(one) for one in parts):

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-import pytest
+from typing import TYPE_CHECKING
 
 from recordsmith.doctor.lint.interpreter.values import Call, Literal, Value
 from recordsmith.doctor.lint.libraries import scaling
+from recordsmith.doctor.lint.libraries.torch.scaled_pixels import torch_scaling
+
+if TYPE_CHECKING:
+    import pytest
 
 
 def test_the_scaling_before_forty_layers_asks_each_of_them_once(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[Call] = []
-    of_call = scaling.torch_scaling
 
     def counting(call: Call, inner: object) -> object:
         asked.append(call)
         assert len(asked) <= 40
-        return of_call(call, inner)  # type: ignore[arg-type]
+        return torch_scaling(call, inner)  # type: ignore[arg-type]
 
     monkeypatch.setattr(scaling, "torch_scaling", counting)
     value: Value = Call("numpy.load", None, (Literal("x.npy"),))

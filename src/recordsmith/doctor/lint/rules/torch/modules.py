@@ -83,7 +83,7 @@ def _has_weights(value: Value) -> bool:
         return any(is_module(one) and _has_weights(one) for one in value.fields.values())
     return not (
         isinstance(value, Call)
-        and re.fullmatch(r"torch\.nn\.\w*(ReLU|Loss|Pool\w*|Softmax|Sigmoid|Tanh|Dropout)", value.name)
+        and re.fullmatch(r"torch\.nn\.\w*(ReLU|Loss|Pool\w*|Softmax|Sigmoid|Tanh|Dropout|Identity|Flatten)", value.name)
     )
 
 

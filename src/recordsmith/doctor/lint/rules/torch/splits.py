@@ -271,7 +271,7 @@ def other_split_loaded(program: Program) -> Iterator[Finding]:
             continue
         if part == "training" and program.is_for_testing(pipeline) and part in trained and program.named(pipeline):
             found, wanted = "the training part", "testing"
-        elif part == "testing" and trains(program, pipeline):
+        elif part == "testing" and trains(program, pipeline) and program.mentions(r"\.step\(|\.fit\("):
             found, wanted = "the test part", "training"
         else:
             continue

@@ -197,6 +197,9 @@ class Calls(Machine):
             value = Group(arguments.positional, is_list=True) if name == "append" else arguments.positional[0]
             return self.call(filled, receiver, Arguments((value,)), node)
         made = self.call(f".{name}", receiver, arguments, node)
+        if name in ("add_module", "append") and isinstance(receiver, Call) and receiver.name == "torch.nn.Sequential":
+            receiver.args = (*receiver.args, *arguments.positional[-1:])
+            receiver.exact &= not self.open_branches
         if name == "add_argument":
             self._add_option(made)
         if name == "parse_args_into_dataclasses":

@@ -133,7 +133,7 @@ def builds_a_list(statement: ast.For | ast.AsyncFor) -> bool:
         node
         for one in statement.body
         for node in ast.walk(one)
-        if (isinstance(node, ast.Attribute) and node.attr in ("append", "extend"))
+        if (isinstance(node, ast.Attribute) and node.attr in ("append", "extend", "add_module"))
         or (isinstance(node, ast.AugAssign) and isinstance(node.value, ast.List))
     ]
     plain = all(isinstance(one, ast.Assign | ast.AugAssign | ast.Expr | ast.If) for one in statement.body)

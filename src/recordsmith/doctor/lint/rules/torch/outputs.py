@@ -93,6 +93,7 @@ def loss_without_gradient(program: Program) -> Iterator[Finding]:
     """
     yield from _cut_from_its_model(program)
     yield from _left_without_gradients(program)
+    yield from _part_without_gradient(program)
     ends = [call.receiver for call in program.calls if call.name == ".backward"]
     for end in ends:
         made = _new_tensor(end)
@@ -136,6 +137,41 @@ def loss_without_gradient(program: Program) -> Iterator[Finding]:
                 f"The prediction goes through `{cut}` before the loss: gradients stop there, and the weights never "
                 "change.",
             )
+
+
+def _part_without_gradient(program: Program) -> Iterator[Finding]:
+    """`ce + 0.5 * mse.data`: a part of the loss is a number, which changes no gradient."""
+    known = {id(call) for call, _, _, _, _ in losses(program.calls)}
+    for end in (call.receiver for call in program.calls if call.name == ".backward"):
+        parts = _summands(end) if isinstance(end, Operation) else []
+        for part in parts if len(parts) > 1 else ():
+            match part:
+                case Item(base=inner, index=Literal(value="data"), attribute=True):
+                    pass
+                case Call(name=".detach" | ".item", receiver=inner) if inner is not None:
+                    pass
+                case _:
+                    continue
+            if id(inner) in known and part.node is not None:
+                yield program.finding(
+                    loss_without_gradient,
+                    part.node,
+                    f"`{program.text(part.node)}` is a plain number without gradients: this part of the loss trains "
+                    "nothing.",
+                    severity=Severity.WARNING,
+                )
+                return
+
+
+def _summands(value: Value) -> list[Value]:
+    """What a sum adds up, without the factors."""
+    match value:
+        case Operation(operator="+", operands=operands):
+            return [one for part in operands for one in _summands(part)]
+        case Operation(operator="*" | "/", operands=operands):
+            found = [one for one in operands if isinstance(one, Call | Item)]
+            return found if len(found) == 1 else [value]
+    return [value]
 
 
 def _left_without_gradients(program: Program) -> Iterator[Finding]:

@@ -53,7 +53,7 @@ def gradients_never_cleared(program: Program) -> Iterator[Finding]:
     backwards, steps, clears = (_steps(program, kind) for kind in ("backward", "step", "zero"))
     for step in steps:
         near = [one for one in backwards if one.root is step.root and step.loop in one.loops]
-        if step.loop is None or not near or isinstance(step.loop, ast.GeneratorExp):
+        if step.loop is None or not near:
             continue
         known = is_optimizer(step.call.receiver) or (step.call.args and is_optimizer(step.call.args[0]))
         if not program.mentions(_CLEARS):

@@ -169,7 +169,7 @@ def _summands(value: Value) -> list[Value]:
         case Operation(operator="+", operands=operands):
             return [one for part in operands for one in _summands(part)]
         case Operation(operator="*" | "/", operands=operands):
-            found = [one for one in operands if isinstance(one, Call | Item)]
+            found: list[Value] = [one for one in operands if isinstance(one, Call | Item)]
             return found if len(found) == 1 else [value]
     return [value]
 

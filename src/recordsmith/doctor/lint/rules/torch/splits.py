@@ -133,7 +133,7 @@ def whole_set_instead_of_split(program: Program) -> Iterator[Finding]:
     yield from _scored_on_training_data(program)
 
 
-def _is_one_part(one: Value, other: Value) -> bool:
+def _is_one_part(one: Value, other: Value | None) -> bool:
     """They are one dataset, or two `Subset`s of one dataset with the same indices."""
     if isinstance(one, Call) and isinstance(other, Call) and one.name == other.name == "torch.utils.data.Subset":
         return len(one.args) == len(other.args) == 2 and all(map(operator.is_, one.args, other.args))

@@ -119,12 +119,13 @@ def loss_without_gradient(program: Program) -> Iterator[Finding]:
     backwards = {id(one) for end in ends for one in walk(end, 60)}
     for call, _, prediction, target, _ in losses(program.calls):
         cut = _cut(prediction)
-        models = [one for one in (*walk(prediction, 200), *walk(target, 200)) if _is_model_call(one)]
-        without = [one for one in models if one.node is not None and has_no_gradients(one.node)]
-        if id(call) in backwards and without and len(without) == len(models):
+        output = _unchanged(prediction)
+        off = _is_model_call(output) and output.node is not None and has_no_gradients(output.node)
+        others = [one for one in walk(target, 200) if isinstance(one, Call) and one.name == "()" and one is not output]
+        if id(call) in backwards and off and all(one.node and has_no_gradients(one.node) for one in others):
             yield program.finding(
                 loss_without_gradient,
-                without[0].node or call.expression,
+                output.node or call.expression,
                 "The model runs without gradients here (`no_grad`), and its loss is to train it: `backward()` fails, "
                 "or changes nothing.",
                 advice="Run the model outside `torch.no_grad()` for training.",
@@ -192,6 +193,21 @@ def _left_without_gradients(program: Program) -> Iterator[Finding]:
                 advice="Use `with torch.no_grad():` around the validation.",
             )
             return
+
+
+def _unchanged(value: Value) -> Value:
+    """What a model returned, before its shape or type was changed."""
+    while True:
+        match value:
+            case Item(base=inner):
+                value = inner
+            case Call(name=name, receiver=Value() as inner) if name in _RESHAPES:
+                value = inner
+            case _:
+                return value
+
+
+_RESHAPES = {".squeeze", ".view", ".reshape", ".flatten", ".float", ".transpose", ".permute", ".to"}
 
 
 def _is_model_call(value: Value) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import functools
 
-from recordsmith.doctor.lint.interpreter.containers import TABLE_METHODS, table_method
+from recordsmith.doctor.lint.interpreter.containers import TABLE_METHODS, add_members, table_method
 from recordsmith.doctor.lint.interpreter.known_functions import known_result, text_method
 from recordsmith.doctor.lint.interpreter.library_names import canonical
 from recordsmith.doctor.lint.interpreter.loops import pipelines_in
@@ -42,7 +42,6 @@ from recordsmith.doctor.lint.libraries.torch.training import trained_by_library
 __all__ = ["Calls"]
 
 _DEEPEST = 14  # functions within functions
-_MOST_APPENDED = 64
 
 # What these give is the function that they are given.
 _WRAPPERS = {
@@ -147,7 +146,7 @@ class Calls(Machine):
         self._hand_over(made)
         return made
 
-    def method(  # noqa: C901, PLR0911, PLR0912 - one for each kind of value
+    def method(  # noqa: PLR0911 - one for each kind of value
         self, receiver: Value, name: str, arguments: Arguments, node: ast.Call, scope: Scope
     ) -> Value:
         """Return what a method of a value gives."""
@@ -177,11 +176,7 @@ class Calls(Machine):
                     known.node = node
                     return known
             case Group() if name in ("append", "extend", "insert"):
-                receiver.grown |= bool(self.open_branches) or name != "append"  # in a loop, nobody knows how often
-                if name == "append" and len(receiver.members) < _MOST_APPENDED:
-                    receiver.members = (*receiver.members, *arguments.positional[-1:])
-                elif name == "extend" and len(receiver.members) < _MOST_APPENDED:
-                    receiver.members = (*receiver.members, *(Item(one, Unknown()) for one in arguments.positional))
+                add_members(receiver, name, arguments, certain=not self.open_branches)
                 return Literal(None)
             case Call(name="functools.partial"):
                 pass
@@ -202,6 +197,9 @@ class Calls(Machine):
             value = Group(arguments.positional, is_list=True) if name == "append" else arguments.positional[0]
             return self.call(filled, receiver, Arguments((value,)), node)
         made = self.call(f".{name}", receiver, arguments, node)
+        if name in ("add_module", "append") and isinstance(receiver, Call) and receiver.name == "torch.nn.Sequential":
+            receiver.args = (*receiver.args, *arguments.positional[-1:])
+            receiver.exact &= not self.open_branches
         if name == "add_argument":
             self._add_option(made)
         if name == "parse_args_into_dataclasses":

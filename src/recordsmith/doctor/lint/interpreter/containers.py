@@ -21,7 +21,16 @@ from recordsmith.doctor.lint.interpreter.values import (
     options_of,
 )
 
-__all__ = ["EMPTY_ARRAYS", "TABLE_METHODS", "made_dict", "remove_item", "set_item", "table_method", "zipped"]
+__all__ = [
+    "EMPTY_ARRAYS",
+    "TABLE_METHODS",
+    "add_members",
+    "made_dict",
+    "remove_item",
+    "set_item",
+    "table_method",
+    "zipped",
+]
 
 TABLE_METHODS = {"get", "pop", "copy", "update", "setdefault", "clear", "popitem"}
 # Arrays that hold nothing yet: what they are is what is stored in them, `x[i] = image`.
@@ -45,6 +54,7 @@ def _key(index: Value) -> object:
 def _set_entry(table: Table, index: Value, value: Value, *, certain: bool) -> None:
     if not isinstance(index, Literal | Symbol):
         table.complete = False
+        table.others.append(value)
         return
     key = _key(index)
     old = table.entries.get(key)
@@ -112,6 +122,29 @@ def merge(table: Table, given: Value, *, certain: bool) -> None:
     for key, value in other.entries.items():
         _set_entry(table, Literal(key), value, certain=certain)
     table.complete &= other.complete
+
+
+def add_members(group: Group, method: str, arguments: Arguments, *, certain: bool) -> None:
+    """Change a list by `append`, `extend` or `insert`; in a loop, nobody knows how often.
+
+    >>> numbers = Group((Literal(1),), is_list=True)
+    >>> add_members(numbers, "extend", Arguments((Group((Literal(2), Literal(3))),)), certain=True)
+    >>> [one.value for one in numbers.members]
+    [1, 2, 3]
+    """
+    place, added = len(group.members), arguments.positional[-1:]
+    match method, arguments.positional:
+        case "extend", (Group(members=members, grown=grown),):
+            added, certain = members, certain and not grown
+        case "extend", _:
+            added, certain = tuple(Item(one, Unknown()) for one in added), False
+        case "insert", (Literal(value=int() as given), _):
+            place = given
+        case "insert", _:
+            certain = False
+    if len(group.members) < _LONGEST:
+        group.members = (*group.members[:place], *added, *group.members[place:])
+    group.grown |= not certain
 
 
 def made_dict(value: Value | None) -> Table | None:

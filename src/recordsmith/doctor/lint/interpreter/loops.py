@@ -23,7 +23,16 @@ from recordsmith.doctor.lint.interpreter.values import (
 )
 from recordsmith.doctor.lint.libraries.tensorflow.pipelines import Pipeline
 
-__all__ = ["known_members", "loop_values", "numbered", "only_tests", "pipelines_in", "role_of_loop"]
+__all__ = [
+    "builds_a_list",
+    "known_members",
+    "loop_values",
+    "numbered",
+    "only_tests",
+    "pipelines_in",
+    "range_members",
+    "role_of_loop",
+]
 
 _LONGEST = 8  # members of a list that are followed one by one
 
@@ -103,6 +112,33 @@ def known_members(over: Value) -> list[Value]:
         ) if len(entries) <= _LONGEST:
             return [value for value, _ in loop_values(over)] if entries else []
     return []
+
+
+def range_members(over: Value) -> Group | None:
+    """Return the numbers of a short `range` whose ends are known.
+
+    >>> [one.value for one in range_members(Call("builtins.range", None, (Literal(1), Literal(3)))).members]
+    [1, 2]
+    """
+    ends = over.args if isinstance(over, Call) and over.name == "builtins.range" and over.exact else ()
+    numbers = [one.value for one in ends if isinstance(one, Literal) and not one.default and type(one.value) is int]
+    if not 1 <= len(numbers) == len(ends) <= 3 or numbers[2:] == [0] or len(range(*numbers)) > _LONGEST:
+        return None
+    return Group(tuple(Literal(one) for one in range(*numbers)))
+
+
+def builds_a_list(statement: ast.For | ast.AsyncFor) -> bool:
+    """Tell whether a loop does nothing but put members into lists, as one does that makes the layers of a network."""
+    added = [
+        node
+        for one in statement.body
+        for node in ast.walk(one)
+        if (isinstance(node, ast.Attribute) and node.attr in ("append", "extend", "add_module"))
+        or (isinstance(node, ast.AugAssign) and isinstance(node.value, ast.List))
+    ]
+    plain = all(isinstance(one, ast.Assign | ast.AugAssign | ast.Expr | ast.If) for one in statement.body)
+    words = {word for _, word in _words(statement.body, Scope(), depth=0)}
+    return bool(added) and plain and not words & (_TRAINS | _TESTS | {"fit", "item", "step"})
 
 
 def numbered(call: Call, longest: int) -> list[Group]:

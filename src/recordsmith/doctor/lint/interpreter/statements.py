@@ -8,7 +8,14 @@ from collections.abc import Iterator, Sequence
 
 from recordsmith.doctor.lint.interpreter.containers import EMPTY_ARRAYS, remove_item, set_item
 from recordsmith.doctor.lint.interpreter.library_names import canonical
-from recordsmith.doctor.lint.interpreter.loops import known_members, loop_values, only_tests, role_of_loop
+from recordsmith.doctor.lint.interpreter.loops import (
+    builds_a_list,
+    known_members,
+    loop_values,
+    only_tests,
+    range_members,
+    role_of_loop,
+)
 from recordsmith.doctor.lint.interpreter.machine import Arguments, Machine
 from recordsmith.doctor.lint.interpreter.scope import Scope, condition_of
 from recordsmith.doctor.lint.interpreter.settings import annotated_type, click_options
@@ -185,6 +192,8 @@ class Statements(Machine):
 
     def _for(self, statement: ast.For | ast.AsyncFor, scope: Scope) -> None:
         over = self.evaluate(statement.iter, scope)
+        if builds_a_list(statement):
+            over = range_members(over) or over
         for value, pipeline in loop_values(over):
             self.bind(statement.target, value, scope)
             if pipeline is not None:

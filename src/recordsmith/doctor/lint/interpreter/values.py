@@ -134,15 +134,18 @@ class Table(Value):
         entries: the values by their keys.
         complete: False if there may be more or fewer keys.
         made_by: the call that returned it, of what a parser returned.
+        others: the values of keys that are not known.
     """
 
     entries: dict[Any, Value]
     complete: bool = True
     made_by: Call | None = None
+    others: list[Value] = field(default_factory=list)
 
     def parts(self) -> Iterator[Value]:
         """The values, and what made them."""
         yield from self.entries.values()
+        yield from self.others
         if self.made_by is not None:
             yield self.made_by
 

@@ -23,7 +23,7 @@ from recordsmith.doctor.lint.libraries.rows import PERMUTES, bound_key
 from recordsmith.doctor.lint.libraries.tensorflow.parse_specs import parsed_feature_of
 from recordsmith.doctor.lint.libraries.tensorflow.pipelines import Pipeline
 
-__all__ = ["Labels", "labels_of", "plain_labels", "targets_of"]
+__all__ = ["Labels", "labels_of", "plain_labels", "stored_column", "targets_of"]
 
 _ONE_HOT = (
     "tensorflow.one_hot",
@@ -138,7 +138,7 @@ def plain_labels(value: Value) -> Value:
             value = part.whole
         elif isinstance(value, Element) and value.of is not None:
             value = value.of
-        elif (stored := _stored_column(value)) is not None:
+        elif (stored := stored_column(value)) is not None:
             value = stored
         elif isinstance(value, Item) and value.attribute and bound_key(value.index) == "values":
             value = value.base
@@ -152,8 +152,13 @@ def plain_labels(value: Value) -> Value:
     return value
 
 
-def _stored_column(value: Value) -> Value | None:
-    """What the program stored in the column of a table that a value is."""
+def stored_column(value: Value) -> Value | None:
+    """Return what the program stored in the column of a table that a value is; of a part of the rows, too.
+
+    >>> table = Call("pandas.read_csv", None, columns={"age": Literal(1)})
+    >>> stored_column(Item(table, Literal("age"))).value
+    1
+    """
     match value:
         case Item(base=Call(columns=columns), index=Literal(value=str() as name)):
             return columns.get(name)

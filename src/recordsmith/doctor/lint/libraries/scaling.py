@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from dataclasses import replace
 
@@ -186,13 +187,14 @@ def _of_call(call: Call, depth: int, root: Scaling | None = None) -> Scaling | N
         return None if found is None else _preprocessed(found, name)
     if name in (".transform", ".fit_transform"):
         return _transformed(call, depth, root)
-    of_torch = torch_scaling(call, lambda value: _inner(value, depth, root))
+    inside = functools.cache(lambda value: _inner(value, depth, root))  # twice at each of many layers takes ages
+    of_torch = torch_scaling(call, inside)
     if of_torch is not None:
         return of_torch
     if _TO_SHARES.fullmatch(name):
         return _as_shares(call, _inner(call.argument(0), depth, root))
     if name == "()":
-        return _layer(call.receiver, _inner(call.argument(0), depth, root))
+        return _layer(call.receiver, inside(call.argument(0)))
     if _KEEPS_FIRST.fullmatch(name):
         return _inner(call.argument(0), depth, root)
     if _KEEPS_RECEIVER.fullmatch(name):

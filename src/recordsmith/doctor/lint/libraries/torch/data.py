@@ -199,4 +199,6 @@ def _element(machine: Machine, dataset: Value | None) -> Value:
         return Group(tuple(Element("slice", of=one) for one in base.args))
     if isinstance(base, Many):
         return base.member
+    if isinstance(base, Group) and len(base.members) == 1 and isinstance(base.members[0], Group):
+        return base.members[0]  # a list of pairs that a loop has filled
     return Element(of=base)

@@ -1,4 +1,4 @@
-"""Which whole numbers a tensor of labels may have."""
+"""Which numbers a tensor of labels may have: their range, and whether they are integers."""
 
 from __future__ import annotations
 
@@ -10,16 +10,18 @@ from recordsmith.doctor.lint.interpreter.values import (
     Many,
     Operation,
     Slice,
+    Symbol,
     Table,
     Value,
 )
+from recordsmith.doctor.lint.libraries.labels import stored_column
 
-__all__ = ["number_range"]
+__all__ = ["number_kind", "number_range"]
 
 _CLASSES = {"MNIST": 10, "FashionMNIST": 10, "KMNIST": 10, "CIFAR10": 10, "CIFAR100": 100, "SVHN": 10, "STL10": 10}
 _KEEPS = {
     ".long", ".to", ".cuda", ".int", ".astype", ".squeeze", ".view", ".flatten", ".clone", ".float", ".unsqueeze",
-    ".reshape", ".to_numpy", ".type", ".tolist",
+    ".reshape", ".to_numpy", ".type", ".tolist", ".repeat", ".repeat_interleave", ".expand",
 }  # fmt: skip
 
 
@@ -55,6 +57,12 @@ def number_range(value: Value | None, depth: int = 20) -> tuple[int, int] | None
             if value.name in ("numpy.random.randint", ".integers") and by_size:
                 return None
             return (low, high if value.name == "random.randint" else high - 1)
+        case Call(
+            name="numpy.arange" | "torch.arange", args=(Literal(value=int() as low), Literal(value=int() as high))
+        ):
+            return (low, high - 1) if low < high else None
+        case Call(name="numpy.repeat" | "numpy.tile" | "numpy.random.permutation" | "torch.repeat_interleave"):
+            return number_range(value.argument(0), depth - 1)
         case Operation(operator="+" | "-" as sign, operands=(inner, Literal(value=int() as shift))):
             inside = number_range(inner, depth - 1)
             shift = shift if sign == "+" else -shift
@@ -87,6 +95,10 @@ def number_range(value: Value | None, depth: int = 20) -> tuple[int, int] | None
             numbers = [one.value for one in entries.values() if isinstance(one, Literal)]
             whole = len(numbers) == len(entries) and all(type(one) is int for one in numbers)
             return (min(numbers), max(numbers)) if whole else None
+        case Item() if (stored := stored_column(value)) is not None:
+            return number_range(stored, depth - 1)
+        case Item(base=base, index=Literal(value="values"), attribute=True):
+            return number_range(base, depth - 1)
         case Item(base=base, index=Element() | Call() | Slice()) if not value.attribute:
             return number_range(base, depth - 1)
         case Many(member=member):
@@ -98,3 +110,53 @@ def number_range(value: Value | None, depth: int = 20) -> tuple[int, int] | None
         case Call(name="torch.from_numpy" | "torch.tensor" | "torch.as_tensor" | "torch.LongTensor" | "builtins.int"):
             return number_range(value.argument(0), depth - 1)
     return None
+
+
+_FLOATS = {".float", ".double", ".half", "torch.FloatTensor", "torch.randn", "torch.rand", "torch.sigmoid", ".sigmoid"}
+_INTEGERS = {".long", ".int", "torch.LongTensor", "torch.IntTensor", "torch.randint", ".argmax", "torch.argmax"}
+_SAME_KIND = {
+    ".cuda", ".cpu", ".view", ".reshape", ".flatten", ".squeeze", ".unsqueeze", ".clone", ".contiguous", ".copy",
+    ".to_numpy", "torch.from_numpy", "torch.squeeze", "torch.unsqueeze",
+}  # fmt: skip
+_CONVERTS = {".to", ".astype", ".type", "torch.tensor", "torch.as_tensor", "numpy.array", "numpy.asarray"}
+
+
+def number_kind(value: Value | None, depth: int = 20) -> str | None:  # noqa: PLR0911 - one for each
+    """Return "float", "integer" or "bool" for the numbers of a tensor, where the source says it.
+
+    >>> number_kind(Call(".float", Call("torch.randint", None)))
+    'float'
+    """
+    if depth == 0:
+        return None
+    match value:
+        case Element(kind="label", of=Call(name=name) as dataset) if name.startswith("torchvision.datasets."):
+            return None if _labels_of(dataset) is None else "integer"
+        case Element(of=of) if of is not None:
+            return number_kind(of, depth - 1)
+        case Call(name=name) if name in _FLOATS:
+            return "float"
+        case Call(name=name) if name in _INTEGERS:
+            return "integer" if value.argument(None, "dtype") is None else None
+        case Call(name=name) if name in _CONVERTS:
+            method = name.startswith(".")
+            kind = value.argument(None, "dtype") or (value.argument(0) if method else value.argument(1))
+            if isinstance(kind, Symbol | Literal) and (method or kind is value.argument(None, "dtype")):
+                named = str(kind.path if isinstance(kind, Symbol) else kind.value).rpartition(".")[2]
+                found = _KINDS.get(named.rstrip("0123456789"))
+                if found is not None or name != ".to":
+                    return found
+            return number_kind(value.receiver if method else value.argument(0), depth - 1)
+        case Call(name=name) if name in _SAME_KIND:
+            return number_kind(value.receiver if name.startswith(".") else value.argument(0), depth - 1)
+        case Operation(operator="compare"):
+            return "bool"
+        case Item() if (stored := stored_column(value)) is not None:
+            return number_kind(stored, depth - 1)
+        case Item(base=base, index=Element() | Slice() | Literal(value=int()), attribute=False):
+            return number_kind(base, depth - 1)
+    return None
+
+
+_KINDS = dict.fromkeys(("float", "double", "half", "FloatTensor"), "float")
+_KINDS |= dict.fromkeys(("int", "long", "short", "uint", "LongTensor"), "integer")

@@ -46,6 +46,7 @@ _SAME_SHAPE = {
 }  # fmt: skip
 _FROM_SIZE = {"torch.randn": 0, "torch.rand": 0, "torch.zeros": 0, "torch.ones": 0, "torch.empty": 0}
 _RAW = re.compile(r"torch\.nn\.(Linear|LazyLinear|Bilinear|Conv[123]d|ConvTranspose[123]d|Embedding)")
+_ONLY_SHAPES = re.compile(r"torch\.nn\.(Flatten|Unflatten|Identity)")
 _SAME_LAYERS = re.compile(
     r"torch\.nn\.(\w*ReLU\w*|Sigmoid|Tanh|\w*Dropout\w*|\w*Norm\w*|Identity|GELU|SiLU|ELU|Softplus)"
 )
@@ -93,7 +94,13 @@ def _of_module(module: Call, depth: int) -> Layer | None:
     if module.name.startswith(("torchvision.models.", "timm.")):
         heads = [module.replaced[name] for name in ("fc", "classifier", "head", "heads") if name in module.replaced]
         return _of_module(heads[0], depth - 1) if heads and isinstance(heads[0], Call) and depth else None
-    layers = sequence_of(module)
+    if module.name.startswith("segmentation_models_pytorch."):
+        given = module.argument(None, "activation")
+        named = given.value if isinstance(given, Literal) else None
+        return (_ACTIVATIONS[named], module) if named in _ACTIVATIONS else None
+    layers = sequence_of(module) or []
+    while len(layers) > 1 and _ONLY_SHAPES.fullmatch(layers[-1].name):
+        layers = layers[:-1]
     return _of_module(layers[-1], depth - 1) if layers and depth else None
 
 
@@ -142,7 +149,7 @@ def tensor_shape(value: Value | None, depth: int = 30) -> Shape | None:  # noqa:
             return None
         case Operation(operator="@", operands=(left, right)):
             return _product(tensor_shape(left, depth - 1), tensor_shape(right, depth - 1))
-        case Operation(operator="+" | "-" | "*" | "/" | "**" | "%", operands=operands):
+        case Operation(operator="+" | "-" | "*" | "/" | "**" | "%" | "compare", operands=operands):
             return _broadcast([tensor_shape(one, depth - 1) for one in operands])
         case Item(
             base=Call(name="sklearn.model_selection.train_test_split", args=args), index=Literal(value=int() as at)
@@ -163,10 +170,11 @@ def tensor_shape(value: Value | None, depth: int = 30) -> Shape | None:  # noqa:
             return tuple(_number(one) for one in size.members) if isinstance(size, Group) else None
         case Call(name="torch.linspace" | "numpy.linspace"):
             return (_number(value.argument(2, "steps", "num")),)
-        case Group(members=members) if members and value.is_list and not value.grown:
+        case Group(members=members) if members and value.is_list:
             shapes = [tensor_shape(one, depth - 1) for one in members]
             first = shapes[0]
-            return (len(members), *first) if first is not None and all(one == first for one in shapes) else None
+            count = None if value.grown else len(members)
+            return (count, *first) if first is not None and all(one == first for one in shapes) else None
         case Call(name="torch.matmul" | "torch.mm" | ".matmul" | ".mm"):
             pair = (
                 (value.receiver, value.argument(0)) if name_is_method(value) else (value.argument(0), value.argument(1))
@@ -241,10 +249,22 @@ def _indexed(base: Value, index: Value, depth: int) -> Shape | None:
             continue
         if isinstance(part, Slice):
             rest.append(None if part.lower or part.upper or part.step else shape[place] if place < len(shape) else None)
-        elif not (isinstance(part, Element) or (isinstance(part, Literal) and isinstance(part.value, int))):
+        elif not (isinstance(part, Element) or _is_place(part)):
             return None
         place += 1
     return (*rest, *shape[place:])
+
+
+def _is_place(index: Value) -> bool:
+    """It is one whole number: written down, of a `range`, or computed from one."""
+    match index:
+        case Literal(value=int()):
+            return True
+        case Item(base=Call(name="builtins.range"), attribute=False):
+            return True
+        case Operation(operator="+" | "-", operands=operands):
+            return any(_is_place(one) and not isinstance(one, Literal) for one in operands)
+    return False
 
 
 def _is_table(value: Value | None) -> bool:

@@ -21,12 +21,12 @@ from recordsmith.doctor.lint.interpreter.values import (
     Unknown,
     Value,
 )
-from recordsmith.doctor.lint.libraries.control_flow import loops_around, root_of
+from recordsmith.doctor.lint.libraries.control_flow import enclosing, function_of, loops_around, root_of
 from recordsmith.doctor.lint.libraries.remembered import once_per_program
 from recordsmith.doctor.lint.libraries.tensorflow.pipelines import Use
 from recordsmith.doctor.lint.libraries.torch.modules import is_optimizer, key_of
 
-__all__ = ["Step", "optimizers", "receiver_text", "trained_by_library", "training_steps"]
+__all__ = ["Step", "has_no_gradients", "optimizers", "receiver_text", "trained_by_library", "training_steps"]
 
 _OPTIMIZER = re.compile(r"optim|(^|[._])opt(_|$|[._])|^sgd|^adam", re.IGNORECASE)
 
@@ -123,6 +123,14 @@ def receiver_text(call: Call) -> str:
     """Return the source of what a method is called on."""
     function = getattr(call.node, "func", None)
     return ast.unparse(function.value) if isinstance(function, ast.Attribute) else ""
+
+
+def has_no_gradients(node: ast.AST) -> bool:
+    """Tell whether a piece of source certainly runs without gradients: inside `with torch.no_grad():`, or decorated."""
+    withs = [parent for parent, _ in enclosing(node) if isinstance(parent, ast.With)]
+    texts = [ast.unparse(item.context_expr) for one in withs for item in one.items]
+    texts += [ast.unparse(one) for one in getattr(function_of(node), "decorator_list", [])]
+    return any(re.search(r"(^|\.)(no_grad|inference_mode)(\(\))?$|set_grad_enabled\(False\)", text) for text in texts)
 
 
 def optimizers(calls: list[Call]) -> list[Call]:

@@ -18,7 +18,7 @@ __all__ = ["NAME_RULES"]
 _ARGMAX = {"numpy.argmax", "tensorflow.argmax", "tensorflow.math.argmax", ".argmax", "keras.ops.argmax"}
 _PREDICTS = {".predict", ".predict_on_batch", ".predict_generator"}
 _SEQUENCE = re.compile(r"keras\.utils\.(Sequence|PyDataset)|torch\.utils\.data\.Dataset")
-_DRAWS = re.compile(r"random|choice|shuffle|next|pop|get|sample|queue", re.IGNORECASE)
+_DRAWS = re.compile(r"rand|choice|shuffle|next|pop|get|sample|queue", re.IGNORECASE)
 
 
 @rule("P292", "names-in-another-order", Severity.WARNING)
@@ -83,10 +83,11 @@ def _numbered_by(inputs: Value, targets: Value | None) -> str | None:
 
 @rule("P293", "index-not-used", Severity.ERROR)
 def index_not_used(program: Program) -> Iterator[Finding]:
-    """`__getitem__` of a dataset ignores its index and gives the same for each.
+    """`__getitem__` of a dataset ignores its index, and gives the same for each, or any row.
 
     Why it matters:
-        Every batch holds the same rows: the model is trained on a few examples, again and again.
+        Every batch holds the same rows: the model is trained on a few examples, again and again. With a row that is
+        drawn at random, an epoch has some rows several times and leaves out about a third of them.
 
     Example:
         `def __getitem__(self, index): return self.x[:self.batch_size], self.y[:self.batch_size]`
@@ -102,6 +103,15 @@ def index_not_used(program: Program) -> Iterator[Finding]:
             if not isinstance(method, ast.FunctionDef) or method.name != "__getitem__" or len(method.args.args) != 2:
                 continue
             name = method.args.args[1].arg
+            drawn = _drawn_instead(made.definition, method, name)
+            if drawn is not None:
+                yield program.finding(
+                    index_not_used,
+                    drawn,
+                    f"`{name}` is replaced by a random number: a pass over the data has some rows several times, and "
+                    "leaves out about a third of them. Without shuffling, the order is random, too.",
+                    severity=Severity.WARNING,
+                )
             used = any(isinstance(one, ast.Name) and one.id == name for one in ast.walk(method))
             called = [ast.unparse(one.func) for one in ast.walk(method) if isinstance(one, ast.Call)]
             own = any(text.startswith("self.") for text in called)
@@ -116,6 +126,23 @@ def index_not_used(program: Program) -> Iterator[Finding]:
                     f"`__getitem__` never uses `{name}`: it gives the same for each, and training sees the same rows "
                     "again and again.",
                 )
+
+
+def _drawn_instead(made: ast.ClassDef, method: ast.FunctionDef, index: str) -> ast.stmt | None:
+    """`index = random.randrange(len(self.rows))` before anything else, where there is one number for each row."""
+    lengths = [one for one in made.body if isinstance(one, ast.FunctionDef) and one.name == "__len__"]
+    length = lengths[0].body[-1] if lengths else None
+    if not isinstance(length, ast.Return) or not isinstance(length.value, ast.Call):
+        return None
+    rows = re.escape(ast.unparse(length.value))
+    draws = rf"(np\.|numpy\.)?random\.(randint|randrange)\((0, )?({rows}|len\(self\))( - 1)?\)"
+    for statement in method.body:
+        match statement:
+            case ast.Assign(targets=[ast.Name(id=name)], value=value) if name == index:
+                return statement if re.fullmatch(draws, ast.unparse(value)) else None
+        if any(isinstance(one, ast.Name) and one.id == index for one in ast.walk(statement)):
+            return None
+    return None
 
 
 NAME_RULES = [names_in_another_order, index_not_used]

@@ -34,6 +34,7 @@ def dropped_results(program: Program) -> Iterator[tuple[ast.Call, str, list[Edit
     """Yield each such call: where, what is wrong, how to change it, and how severe it is if not an error."""
     if program.source.cells:
         return  # a notebook shows the value of a statement
+    blobs = program.mentions(r"\bcaffe\.")  # their `reshape` changes them in place
     exported = "# In[" in program.source.text or _shows_values(program.source.tree)
     seen: set[int] = set()
     for call in program.calls:
@@ -44,7 +45,8 @@ def dropped_results(program: Program) -> Iterator[tuple[ast.Call, str, list[Edit
         if into:
             continue  # the result is written into an array that is given
         known = _RETURNS_NEW.fullmatch(call.name) and "out" not in call.keywords
-        if known or (call.name in _OF_ARRAYS and not call.keywords) or _is_table_method(call) or _is_transform(call):
+        of_array = call.name in _OF_ARRAYS and not call.keywords and not blobs
+        if known or of_array or _is_table_method(call) or _is_transform(call):
             seen.add(id(call.node))
             random = "random" in call.name or "shuffle" in call.name or "permutation" in call.name
             message = f"`{name}` returns a new value, which is not used here: the line has no effect."

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from recordsmith.doctor.lint.interpreter.values import Call, Group, Item, Literal, Many, Value
+from recordsmith.doctor.lint.interpreter.values import Call, Group, Item, Literal, Many, Operation, Value
 from recordsmith.doctor.lint.libraries.image_shapes import array_shape
 from recordsmith.doctor.lint.libraries.rows import bound_key
 from recordsmith.doctor.lint.libraries.scaling import scaling_of
@@ -68,9 +68,9 @@ def _rows_multiplied(program: Program, call: Call, array: Value, sizes: tuple[Va
 
 def _reshape(call: Call) -> tuple[Value | None, tuple[Value, ...]]:
     """The array and the new sizes of a reshape."""
-    if call.name == ".reshape":
+    if call.name in (".reshape", ".view"):
         array, sizes = call.receiver, call.args
-    elif call.name in ("numpy.reshape", "tensorflow.reshape") and len(call.args) > 1:
+    elif call.name in ("numpy.reshape", "tensorflow.reshape", "torch.reshape") and len(call.args) > 1:
         array, sizes = call.args[0], call.args[1:]
     else:
         return None, ()
@@ -81,14 +81,30 @@ def _reshape(call: Call) -> tuple[Value | None, tuple[Value, ...]]:
 
 def _own_axes(array: Value, sizes: tuple[Value, ...]) -> list[int] | None:
     """The new order, where every new size is a size of the array itself: `(x.shape[0], x.shape[2], x.shape[1])`."""
-    known = []
+    known: list[int] = []
     for size in sizes:
-        shape = size.base if isinstance(size, Item) else None
-        of = shape.base if isinstance(shape, Item) and shape.attribute and bound_key(shape.index) == "shape" else None
-        axis = bound_key(size.index) if isinstance(size, Item) else None
-        known += [axis] if of is array and isinstance(axis, int) else []
-    moved = len(known) == len(sizes) > 2 and sorted(known) == list(range(len(known))) and known != sorted(known)
+        product = size.operands if isinstance(size, Operation) and size.operator == "*" else (size,)
+        axes = [_own_axis(one, array) for one in product]
+        if None in axes:
+            return None
+        known += sorted(one for one in axes if one is not None)
+    moved = len(known) > 2 and sorted(known) == list(range(len(known))) and known != sorted(known)
     return known if moved else None
+
+
+def _own_axis(size: Value, array: Value) -> int | None:
+    """The number of the axis whose size it is, for a size of the array itself: `x.shape[1]`, `x.size(1)`."""
+    match size:
+        case Call(name=".size", receiver=of, args=(axis,)):
+            pass
+        case Item(base=Item(base=of, index=Literal(value="shape"), attribute=True), index=axis):
+            pass
+        case Item(base=Call(name=".size", receiver=of, args=()), index=axis):
+            pass
+        case _:
+            return None
+    number = bound_key(axis)
+    return number if of is array and isinstance(number, int) and number >= 0 else None
 
 
 def _known_axes(array: Value, sizes: tuple[Value, ...]) -> list[int] | None:

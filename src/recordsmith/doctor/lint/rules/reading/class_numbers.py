@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 
 from recordsmith.doctor.lint.edits import Edit
-from recordsmith.doctor.lint.interpreter.values import Call, Literal, Many, Value, walk
+from recordsmith.doctor.lint.interpreter.values import Call, Item, Literal, Many, Symbol, Value, walk
 from recordsmith.doctor.lint.program import Program
 from recordsmith.doctor.lint.rules.reading.listings import LISTINGS
 from recordsmith.rules import Finding, Severity, rule
@@ -52,7 +52,7 @@ def class_numbers_by_chance(program: Program) -> Iterator[Finding]:
             continue
         if source is None or not (_is_about_classes(call, origin) or _is_learnt(program, call, source)):
             continue
-        if _is_a_factor(call):
+        if _is_a_factor(call) or _is_left_unused(call) or _has_whole_numbers(program, origin):
             continue
         seen.add(id(origin.node))
         what = "a set" if origin.name == "builtins.set" else f"`{origin.name.rpartition('.')[2]}`"
@@ -67,6 +67,30 @@ def class_numbers_by_chance(program: Program) -> Iterator[Finding]:
             if (kept or (origin.args and _numbered_twice(program, call))) and not saved
             else Severity.INFO,
         )
+
+
+def _is_left_unused(call: Call) -> bool:
+    """A loop never uses the number."""
+    loop = getattr(call.expression, "parent", None)
+    number = _number_name(loop) if isinstance(loop, ast.For) else None
+    if number is None or not isinstance(loop, ast.For):
+        return False
+    return not any(isinstance(one, ast.Name) and one.id == number for part in loop.body for one in ast.walk(part))
+
+
+def _has_whole_numbers(program: Program, origin: Call) -> bool:
+    """Integers are added to the set: their order does not change from run to run."""
+    added = [one.args[0] for one in program.calls if one.name == ".add" and one.receiver is origin and one.args]
+    return bool(added) and all(map(_is_whole_number, added))
+
+
+def _is_whole_number(value: Value) -> bool:
+    match value:
+        case Call(name="builtins.int"):
+            return True
+        case Item(base=Call(name="builtins.map", args=(Symbol(path="builtins.int"), *_))):
+            return True
+    return False
 
 
 def _is_learnt(program: Program, call: Call, numbered: Value) -> bool:

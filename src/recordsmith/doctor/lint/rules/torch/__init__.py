@@ -15,6 +15,8 @@ from recordsmith.doctor.lint.rules.torch.schedules import SCHEDULE_RULES
 from recordsmith.doctor.lint.rules.torch.splits import SPLIT_RULES
 from recordsmith.doctor.lint.rules.torch.states import STATE_RULES
 from recordsmith.doctor.lint.rules.torch.steps import STEP_RULES
+from recordsmith.doctor.lint.rules.torch.subsets import SUBSET_RULES
+from recordsmith.doctor.lint.rules.torch.workers import WORKER_RULES
 
 __all__ = ["TORCH_RULES"]
 
@@ -22,6 +24,8 @@ TORCH_RULES = [
     *STEP_RULES,
     *MODE_RULES,
     *LOADER_RULES,
+    *WORKER_RULES,
+    *SUBSET_RULES,
     *SPLIT_RULES,
     *OUTPUT_RULES,
     *MODULE_RULES,

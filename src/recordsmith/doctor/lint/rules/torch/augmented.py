@@ -57,6 +57,8 @@ def augmented_in_torch(program: Program) -> Iterator[tuple[Call, Pipeline, str, 
             continue
         call = pipeline.source.call
         element = pipeline.element
+        if split_of(dataset_of(pipeline)) is not None and _transform_replaced(program):
+            continue  # what the split has then is said by a rule of its own
         others = [
             one for one in torch_loaders(program) if trains(program, one) and dataset_of(one) is dataset_of(pipeline)
         ]
@@ -75,6 +77,18 @@ def augmented_in_torch(program: Program) -> Iterator[tuple[Call, Pipeline, str, 
             drawn = _changed_by_draw(pipeline)
             if drawn is not None:
                 yield drawn, pipeline, drawn.name.rpartition(".")[2], False
+
+
+def _transform_replaced(program: Program) -> bool:
+    """`val.dataset.transform = plain` sets the transform of a dataset that was split."""
+    return any(
+        call.name == ".__setattr__"
+        and isinstance(call.receiver, Item)
+        and split_of(call.receiver.base) is not None
+        and isinstance(call.args[0], Literal)
+        and str(call.args[0].value).startswith("transform")
+        for call in program.calls
+    )
 
 
 def hugging_face_transforms(program: Program) -> Iterator[tuple[Call, str]]:

@@ -362,49 +362,10 @@ def transform_not_used(program: Program) -> Iterator[Finding]:
             )
 
 
-@rule("P146", "splits-share-a-transform", Severity.WARNING)
-def splits_share_a_transform(program: Program) -> Iterator[Finding]:
-    """Two splits of one dataset are given different transforms, and both get the last one.
-
-    Why it matters:
-        The parts of `random_split` are views: their `.dataset` is the same object. The second assignment replaces the
-        first, so training loses its augmentation, or validation gets it.
-
-    Example:
-        `train.dataset.transform = augment`, then `val.dataset.transform = plain`.
-
-    Fix:
-        Make two datasets, one for each transform, and take a `Subset` of each with the same indices.
-    """
-    parts: dict[str, ast.Call] = {}
-    for node in program.source.nodes:
-        match node:
-            case ast.Assign(targets=[ast.Tuple(elts=names)], value=ast.Call() as call):
-                if re.search(r"(^|\.)random_split$", ast.unparse(call.func)):
-                    parts |= {one.id: call for one in names if isinstance(one, ast.Name)}
-    set_first: dict[int, tuple[str, str]] = {}
-    for node in program.source.nodes:
-        match node:
-            case ast.Assign(
-                targets=[ast.Attribute(value=ast.Attribute(value=ast.Name(id=name), attr="dataset"), attr=field)],
-                value=value,
-            ) if name in parts and field.endswith(("transform", "transforms")):
-                first, text = set_first.setdefault(id(parts[name]), (name, ast.unparse(value)))
-                copied = program.mentions(rf"\b({first}|{name})\.dataset *=")
-                if first != name and text != ast.unparse(value) and not copied:
-                    yield program.finding(
-                        splits_share_a_transform,
-                        node,
-                        f"`{name}.dataset` and `{first}.dataset` are the same dataset: `{ast.unparse(value)}` replaces "
-                        f"the transform of both splits.",
-                    )
-
-
 DATASET_RULES = [
     length_counts_batches,
     filtered_alone,
     mask_read_and_dropped,
     windows_split_by_chance,
     transform_not_used,
-    splits_share_a_transform,
 ]

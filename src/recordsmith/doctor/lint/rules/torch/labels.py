@@ -1,4 +1,4 @@
-"""Rules on the labels of a PyTorch program: weights of classes, labels to ignore, padding, the number of outputs."""
+"""Rules on the labels of a PyTorch program: labels to ignore, padding, shifted labels, the number of outputs."""
 
 from __future__ import annotations
 
@@ -6,8 +6,17 @@ import ast
 import re
 from collections.abc import Iterator
 
-from recordsmith.doctor.lint.interpreter.values import Call, Item, Literal, Operation, Value
-from recordsmith.doctor.lint.libraries.control_flow import statement_of
+from recordsmith.doctor.lint.interpreter.values import (
+    Call,
+    Element,
+    Group,
+    Item,
+    Literal,
+    Slice,
+    Table,
+    Value,
+)
+from recordsmith.doctor.lint.libraries.control_flow import function_of, statement_of
 from recordsmith.doctor.lint.libraries.tensorflow.pipelines import Pipeline
 from recordsmith.doctor.lint.libraries.torch.modules import losses
 from recordsmith.doctor.lint.libraries.torch.tensors import Layer, last_layer, sequence_of, tensor_shape
@@ -19,60 +28,6 @@ __all__ = ["LABEL_RULES"]
 
 _LABELS = re.compile(r"label|target|(^|_)tgt|(^|_)y(_|$)|(^|_)gt(_|$)", re.IGNORECASE)
 _IGNORED = -100  # by default, CrossEntropyLoss and NLLLoss leave out these labels
-
-
-@rule("P136", "sampler-weights-of-classes", Severity.ERROR)
-def sampler_weights_of_classes(program: Program) -> Iterator[Finding]:
-    """`WeightedRandomSampler` is given one weight per class, where it takes one per example.
-
-    Why it matters:
-        The sampler draws a number below the length of the weights, and the number is that of an example. With weights
-        for 10 classes, training sees the first 10 examples of the dataset, and no others.
-
-    Example:
-        `WeightedRandomSampler(1 / torch.bincount(labels), len(labels))`
-
-    Fix:
-        Take the weight of each example's class: `WeightedRandomSampler(class_weights[labels], len(labels))`.
-    """
-    drawn = [pipeline.source.call.argument(3, "sampler") for pipeline in torch_loaders(program) if pipeline.source.call]
-    for sampler in drawn:
-        if not isinstance(sampler, Call) or not sampler.name.endswith("WeightedRandomSampler") or sampler.node is None:
-            continue
-        if _is_per_class(sampler.argument(0, "weights")):
-            yield program.finding(
-                sampler_weights_of_classes,
-                sampler.expression,
-                "The weights are those of the classes, but the sampler takes one weight per example: it draws the "
-                "first examples only, as many as there are classes.",
-            )
-
-
-_SAME_LENGTH = {
-    ".float", ".double", ".to", ".numpy", ".tolist", ".cpu", ".values", ".astype", "torch.tensor", "torch.as_tensor",
-    "torch.from_numpy", "torch.FloatTensor", "torch.DoubleTensor", "torch.Tensor", "numpy.array", "numpy.asarray",
-    "builtins.list", "torch.sqrt", "numpy.sqrt", "torch.reciprocal", ".reciprocal",
-}  # fmt: skip
-_COUNTS = {"torch.bincount", "numpy.bincount", ".bincount", "sklearn.utils.class_weight.compute_class_weight"}
-
-
-def _is_per_class(value: Value | None, depth: int = 12) -> bool:
-    """It has one number for each class for certain: counts of classes, and what is computed from them."""
-    if depth == 0:
-        return False
-    match value:
-        case Call(name=name) if name in _COUNTS:
-            return True
-        case Call(name=name) if name in _SAME_LENGTH:
-            return _is_per_class(value.receiver if name.startswith(".") else value.argument(0), depth - 1)
-        case Operation(operator="+" | "-" | "*" | "/" | "**", operands=operands):
-            parts = [one for one in operands if not isinstance(one, Literal)]
-            scalars = [one for one in parts if isinstance(one, Call) and one.name in (".sum", ".max", "builtins.len")]
-            rest = [one for one in parts if all(one is not scalar for scalar in scalars)]
-            return bool(rest) and all(_is_per_class(one, depth - 1) for one in rest)
-        case Item(base=Call(name="numpy.unique") as counted, index=Literal(value=1), attribute=False):
-            return counted.argument(None, "return_counts") is not None and len(counted.keywords) == 1
-    return False
 
 
 @rule("P137", "other-label-ignored", Severity.WARNING)
@@ -90,10 +45,20 @@ def other_label_ignored(program: Program) -> Iterator[Finding]:
         Use one number for both; without `ignore_index`, it is -100.
     """
     marked = {number: node for node in program.source.nodes for number in _marks(node)}
-    found = [(call, options) for call, loss, _, _, options in losses(program.calls) if loss in _TAKES_CLASSES]
-    if set(marked) != {_IGNORED} or not found or program.mentions(r"from_pretrained|\.loss\b"):
+    found = [options for _, loss, _, _, options in losses(program.calls) if loss in _TAKES_CLASSES]
+    if len(marked) != 1 or not found or program.mentions(r"(?<!self)\.loss\b"):
         return
-    ignored = {_ignored(options) for _, options in found}
+    ignored = {_ignored(options) for options in found}
+    if ignored == {_IGNORED} and -1 in marked and not program.mentions(r"[<>=] ?-1\b|>= ?0\b|< ?0\b"):
+        yield program.finding(
+            other_label_ignored,
+            marked[-1],
+            f"Labels that do not count are set to -1, but the loss ignores {_IGNORED}: -1 is not a class.",
+            advice=f"Mark the labels with {_IGNORED}; or give `ignore_index=-1` to the loss.",
+        )
+        return
+    if set(marked) != {_IGNORED} or program.mentions("from_pretrained"):
+        return
     if len(ignored) == 1 and None not in ignored and _IGNORED not in ignored:
         other = next(iter(ignored))
         yield program.finding(
@@ -116,7 +81,13 @@ def _ignored(options: Call) -> int | None:
 
 
 def _marks(node: ast.AST) -> Iterator[int]:
-    """The number that labels are set to, in `labels[mask] = -100` and `labels = labels.masked_fill(mask, -100)`."""
+    """The number that labels are set to: `labels[mask] = -1`, `labels.masked_fill(mask, -1)`, `labels.append(-1)`."""
+    match node:
+        case ast.Call(
+            func=ast.Attribute(value=filled, attr="append"),
+            args=[ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() as number))],
+        ) if _LABELS.search(ast.unparse(filled)):
+            yield -number
     if not isinstance(node, ast.Assign) or len(node.targets) != 1:
         return
     target, value = node.targets[0], node.value
@@ -150,6 +121,13 @@ def padding_is_learnt(program: Program) -> Iterator[Finding]:
     ):
         return
     for node in program.source.nodes:
+        if _labels_are_ids(node) and program.mentions(r"ForCausalLM|LMHeadModel") and _pads_to_length(node):
+            yield program.finding(
+                padding_is_learnt,
+                node,
+                "`labels` are a copy of the padded `input_ids`: the loss counts the padding as text to predict.",
+            )
+            return
         if not isinstance(node, ast.Call) or program.source.cells:
             continue
         given = {one.arg: ast.unparse(one.value) for one in node.keywords}
@@ -163,6 +141,21 @@ def padding_is_learnt(program: Program) -> Iterator[Finding]:
                 f"`labels` are the padded `{labels}`: the loss counts the padding as text to predict.",
             )
             return
+
+
+def _labels_are_ids(node: ast.AST) -> bool:
+    """`batch["labels"] = batch["input_ids"].copy()`."""
+    match node:
+        case ast.Assign(targets=[ast.Subscript(value=batch, slice=ast.Constant(value="labels"))], value=value):
+            ids = rf"{re.escape(ast.unparse(batch))}\['input_ids'\](\.(copy|clone)\(\)|\[:\])?"
+            return bool(re.fullmatch(ids, ast.unparse(value)))
+    return False
+
+
+def _pads_to_length(node: ast.AST) -> bool:
+    """The tokenizer in the same function pads all texts to one length, so that the ids are rows with padding."""
+    area = function_of(node)
+    return area is not None and bool(re.search(r"padding='max_length'", ast.unparse(area)))
 
 
 @rule("P140", "one-output-for-classes", Severity.ERROR)
@@ -326,13 +319,23 @@ def padding_is_a_class(program: Program) -> Iterator[Finding]:
         return
     if program.mentions(r"ignore_index|mask|pack_padded|lengths?\b|!= ?0|pad_idx|PAD"):
         return
+    for node in program.source.nodes:
+        filled = _zeros_for_labels(node)
+        if filled:
+            yield program.finding(
+                padding_is_a_class,
+                node,
+                f"`{filled}` is 0 where a sequence is shorter than the longest, and the loss ignores nothing: padded "
+                "positions count as class 0.",
+            )
+            return
     for call in program.calls:
         if call.name != "torch.nn.utils.rnn.pad_sequence" or not isinstance(call.node, ast.Call) or not call.exact:
             continue
         value = call.argument(2, "padding_value")
         statement = statement_of(call.expression)
         target = ast.unparse(statement.targets[0]) if isinstance(statement, ast.Assign) else ""
-        named = re.search(r"(^|_)(labels?|tags?|targets?|tgts?|ys?)(_|$)", target)
+        named = _SEQUENCE_LABELS.search(target)
         if named and (value is None or (isinstance(value, Literal) and value.value == 0)):
             yield program.finding(
                 padding_is_a_class,
@@ -340,6 +343,22 @@ def padding_is_a_class(program: Program) -> Iterator[Finding]:
                 f"`{target}` is padded with 0, and the loss ignores nothing: padded positions count as class 0.",
             )
             return
+
+
+_SEQUENCE_LABELS = re.compile(r"(^|_)(labels?|tags?|targets?|tgts?|ys?)(_|$)")
+
+
+def _zeros_for_labels(node: ast.AST) -> str:
+    """The name of labels that are made of zeros, and filled up to the length of each sequence: `tags[i, :n] = row`."""
+    match node:
+        case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call(func=made)) if _SEQUENCE_LABELS.search(name):
+            area = function_of(node)
+            if area is None or not re.fullmatch(r"(torch|np|numpy)\.zeros", ast.unparse(made)):
+                return ""
+        case _:
+            return ""
+    rows = rf"{name}\[\w+, :(?!\])[^\]]+\] = |{name}\[\w+\]\[:(?!\])[^\]]+\] = "
+    return name if re.search(rows, ast.unparse(area)) else ""
 
 
 @rule("P157", "shifted-twice", Severity.WARNING)
@@ -371,6 +390,42 @@ def shifted_twice(program: Program) -> Iterator[Finding]:
             f"`{ast.unparse(again[0])}` shifts the labels by one, and `{given[0].name}` has shifted them already: the "
             "model learns to predict the token after the next one.",
         )
+    yield from _shifted_for_transformers(program)
+
+
+def _shifted_for_transformers(program: Program) -> Iterator[Finding]:
+    """`{"input_ids": x[:-1], "labels": x[1:]}` for a causal language model of transformers, which shifts the labels."""
+    causal = any(re.search(r"(LMHeadModel|ForCausalLM)\.from_pretrained$", call.name) for call in program.calls)
+    given = [
+        (one.element.entries.get("input_ids"), one.element.entries.get("labels"))
+        for one in torch_loaders(program)
+        if isinstance(one.element, Table)
+    ]
+    given += [(call.argument(None, "input_ids"), call.argument(None, "labels")) for call in program.calls]
+    for ids, labels in given if causal else ():
+        one, other = (value.of if isinstance(value, Element) else value for value in (ids, labels))
+        if not isinstance(one, Item) or not isinstance(other, Item) or one.base is not other.base:
+            continue
+        if _bounds(one.index) == (None, -1) and _bounds(other.index) == (1, None) and other.node is not None:
+            yield program.finding(
+                shifted_twice,
+                other.node,
+                f"`{program.text(other.node)}` shifts the labels by one, and the model of transformers shifts them "
+                "again: it learns to predict the token after the next one.",
+                advice="Give the same tokens as `input_ids` and as `labels`.",
+            )
+            return
+
+
+def _bounds(index: Value) -> tuple[object, object] | None:
+    """The two ends of a slice of the last axis: (None, -1) for `x[:-1]` and `x[:, :-1]`."""
+    last = index.members[-1] if isinstance(index, Group) and index.members else index
+    if not isinstance(last, Slice):
+        return None
+    low, high = (
+        one.value if isinstance(one, Literal) else None if one is None else "?" for one in (last.lower, last.upper)
+    )
+    return low, high
 
 
 def _shifts_rows(function: ast.FunctionDef) -> bool:
@@ -379,7 +434,6 @@ def _shifts_rows(function: ast.FunctionDef) -> bool:
 
 
 LABEL_RULES = [
-    sampler_weights_of_classes,
     other_label_ignored,
     padding_is_learnt,
     one_output_for_classes,

@@ -10,7 +10,7 @@ from recordsmith.doctor.lint.interpreter.values import Call, Item, Literal, Obje
 from recordsmith.doctor.lint.libraries.control_flow import enclosing, function_of, loops_around, statement_of
 from recordsmith.doctor.lint.libraries.tensorflow.pipelines import Pipeline
 from recordsmith.doctor.lint.libraries.torch.modules import derives_from, is_module
-from recordsmith.doctor.lint.libraries.torch.training import receiver_text, training_steps
+from recordsmith.doctor.lint.libraries.torch.training import has_no_gradients, receiver_text, training_steps
 from recordsmith.doctor.lint.libraries.torch.transforms import transform_steps
 from recordsmith.doctor.lint.program import Program
 from recordsmith.rules import Finding, Severity, rule
@@ -64,7 +64,7 @@ def loss_keeps_graph(program: Program) -> Iterator[Finding]:
             total, added = _addition(node)
             if added is None or getattr(node, "lineno", 0) < owner.lineno:
                 continue
-            if not _is_bare(added, name) or total == name or _is_without_gradients(node):
+            if not _is_bare(added, name) or total == name or has_no_gradients(node):
                 continue
             used = rf"{re.escape(total)}\.(backward|item|detach|data|cpu)|backward\({re.escape(total)}"
             if re.search(rf"{re.escape(total)}\.backward|backward\({re.escape(total)}", whole) or _is_redefined(
@@ -78,11 +78,6 @@ def loss_keeps_graph(program: Program) -> Iterator[Finding]:
                 f"`{ast.unparse(node)}` keeps the graph of every batch in memory: add `{name}.item()`.",
                 severity=severity,
             )
-
-
-def _is_without_gradients(node: ast.AST) -> bool:
-    withs = [parent for parent, _ in enclosing(node) if isinstance(parent, ast.With)]
-    return any(re.search(r"no_grad|inference_mode", ast.unparse(item)) for one in withs for item in one.items)
 
 
 def _addition(node: ast.AST) -> tuple[str, ast.expr | None]:
@@ -251,12 +246,18 @@ def counted_by_batches(program: Program) -> Iterator[Finding]:
         for call in program.calls
         if call.name == "builtins.len" and call.args and isinstance(call.args[0], Pipeline)
     }
+    one_by_one = program.mentions(r"batch_size=1\b")
     for node in program.source.nodes:
-        if not isinstance(node, ast.BinOp) or not isinstance(node.op, ast.Div) or id(node.right) not in lengths:
+        if not isinstance(node, ast.BinOp) or not isinstance(node.op, ast.Div):
             continue
-        loader = lengths[id(node.right)]
-        size = loader.source.call.argument(1, "batch_size") if loader.source.call is not None else None
-        if loader.source.kind != "torch" or size is None or (isinstance(size, Literal) and size.value == 1):
+        loader = lengths.get(id(node.right))
+        size = loader.source.call.argument(1, "batch_size") if loader and loader.source.call else None
+        counted = _length_of(node.right)
+        if loader is None and (one_by_one or not counted or not _goes_over(node, counted)):
+            continue  # a loader that is given to the function is known by its loop
+        if loader and (
+            loader.source.kind != "torch" or size is None or (isinstance(size, Literal) and size.value == 1)
+        ):
             continue
         names = [one.id for one in ast.walk(node.left) if isinstance(one, ast.Name)]
         area = function_of(node) or program.source.tree
@@ -268,6 +269,23 @@ def counted_by_batches(program: Program) -> Iterator[Finding]:
                 "examples.",
             )
     yield from _over_the_whole(program)
+
+
+def _length_of(node: ast.expr) -> str:
+    """The source of what `len(...)` counts."""
+    match node:
+        case ast.Call(func=ast.Name(id="len"), args=[counted]) if isinstance(counted, ast.Name | ast.Attribute):
+            return ast.unparse(counted) if not ast.unparse(counted).endswith(("dataset", "sampler")) else ""
+    return ""
+
+
+def _goes_over(node: ast.AST, loader: str) -> bool:
+    """A loop near a node goes over a loader and takes the class of the highest score of each example in a batch."""
+    for loop in ast.walk(function_of(node) or ast.Module([], [])):
+        if isinstance(loop, ast.For) and re.search(rf"(^|[(, ]){re.escape(loader)}($|[), ])", ast.unparse(loop.iter)):
+            text = "\n".join(map(ast.unparse, loop.body))
+            return bool(re.search(r"(argmax|max)\(.*\b1\b", text))
+    return False
 
 
 def _over_the_whole(program: Program) -> Iterator[Finding]:
@@ -299,7 +317,7 @@ def _counts_correct(area: ast.AST, name: str) -> bool:
     for node in ast.walk(area):
         if isinstance(node, ast.AugAssign) and isinstance(node.op, ast.Add) and ast.unparse(node.target) == name:
             value = ast.unparse(node.value)
-            if "==" in value and ".sum(" in value and "mean" not in value and "/" not in value:
+            if re.search(r"==|\.eq\(", value) and ".sum(" in value and "mean" not in value and "/" not in value:
                 return True
     return False
 

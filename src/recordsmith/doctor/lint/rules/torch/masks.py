@@ -258,9 +258,13 @@ def _moved(node: ast.If) -> set[str]:
     found = [
         one
         for one in node.body
-        if isinstance(one, ast.Assign) and _MOVES.search(ast.unparse(one.value).split("(")[0] + ast.unparse(one.value))
+        if isinstance(one, ast.Assign)
+        and (_MOVES.search(ast.unparse(one.value)) or _MIRRORS.search(ast.unparse(one.value)))
     ]
     return {name for one in found for name in _assigned(one)}
+
+
+_MIRRORS = re.compile(r"\[(:, )?::-1(, :)?\]")  # rows or columns, and not the channels, which come last
 
 
 def _assigned(node: ast.AST) -> list[str]:

@@ -6,7 +6,7 @@ import ast
 import re
 from collections.abc import Iterator
 
-from recordsmith.doctor.lint.interpreter.values import Call, Group, Literal, Object, walk
+from recordsmith.doctor.lint.interpreter.values import Call, Group, Literal, Object, Value, walk
 from recordsmith.doctor.lint.libraries.control_flow import (
     conditions_around,
     enclosing,
@@ -219,19 +219,22 @@ def _predicts_only(program: Program) -> Iterator[Finding]:
     """Stored weights are loaded into a model that then predicts, and nothing puts it into evaluation mode."""
     if program.mentions(r"\.eval\b|\.train\(|\bbackward\b|[Oo]ptim|\.fit\("):
         return
-    loaded = [one.receiver for one in program.calls if one.name == ".load_state_dict" and is_module(one.receiver)]
-    for call in program.calls:
-        if call.name != "()" or call.receiver is None or not any(call.receiver is one for one in loaded):
-            continue
-        without = [one for one in program.calls if one.name in ("torch.no_grad", "torch.inference_mode")]
-        if without and call.node is not None:
-            yield program.finding(
-                never_in_eval_mode,
-                call.expression,
-                "The model predicts in training mode, because `eval()` is never called after its weights were loaded: "
-                "dropout is active, and batch normalisation uses the batch.",
-            )
-            return
+    loads = [one for one in program.calls if one.name == ".load_state_dict" and is_module(one.receiver)]
+    names = {receiver_text(one) for one in loads if isinstance(one.receiver, Object)}  # what they run is followed
+    places = [call.expression for call in program.calls if call.name == "()" and _is_any(call.receiver, loads)]
+    places += [call.via[-1] for call in program.calls if call.via and ast.unparse(call.via[-1].func) in names]
+    without = any(one.name in ("torch.no_grad", "torch.inference_mode") for one in program.calls)
+    if places and without:
+        yield program.finding(
+            never_in_eval_mode,
+            places[0],
+            "The model predicts in training mode, because `eval()` is never called after its weights were loaded: "
+            "dropout is active, and batch normalisation uses the batch.",
+        )
+
+
+def _is_any(model: Value | None, loads: list[Call]) -> bool:
+    return model is not None and any(model is one.receiver for one in loads)
 
 
 _TEST_NAME = re.compile(r"(^|[_.])(val|valid|validation|test|eval|dev)(_?\w*)?$")

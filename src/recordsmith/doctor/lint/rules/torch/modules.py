@@ -7,10 +7,10 @@ import re
 from collections.abc import Iterator
 
 from recordsmith.doctor.lint.edits import Edit
-from recordsmith.doctor.lint.interpreter.values import Call, Group, Many, Object, Value, walk
+from recordsmith.doctor.lint.interpreter.values import Call, Group, Item, Many, Object, Table, Value, walk
 from recordsmith.doctor.lint.libraries.control_flow import enclosing, function_of, statement_of
-from recordsmith.doctor.lint.libraries.torch.modules import derives_from, is_module
-from recordsmith.doctor.lint.libraries.torch.training import optimizers
+from recordsmith.doctor.lint.libraries.torch.modules import derives_from, is_module, is_optimizer
+from recordsmith.doctor.lint.libraries.torch.training import has_no_gradients, optimizers
 from recordsmith.doctor.lint.program import Program
 from recordsmith.rules import Finding, Severity, rule
 
@@ -56,8 +56,8 @@ def layers_not_registered(program: Program) -> Iterator[Finding]:
                 yield program.finding(
                     layers_not_registered,
                     value.node,
-                    f"`self.{name}` is a plain list of layers: they are not in `parameters()`, so they are not "
-                    "trained, moved or saved.",
+                    f"`self.{name}` is a plain {'dict' if isinstance(value, Table) else 'list'} of layers: they are "
+                    "not in `parameters()`, so they are not trained, moved or saved.",
                     edits=_as_module_list(program, value.node),
                     certain=True,
                 )
@@ -67,11 +67,14 @@ def _makes_layers(node: ast.expr | None) -> bool:
     """The layers are made there, and not only listed once more."""
     if isinstance(node, ast.ListComp):
         return isinstance(node.elt, ast.Call)
+    if isinstance(node, ast.Dict):
+        return all(isinstance(one, ast.Call) for one in node.values)
     return isinstance(node, ast.List) and all(isinstance(one, ast.Call) for one in node.elts)
 
 
 def _is_plain_collection(value: Value) -> bool:
-    members = value.members if isinstance(value, Group) else (value.member,) if isinstance(value, Many) else ()
+    members = tuple(value.parts()) if isinstance(value, Group | Table) else ()
+    members = (value.member,) if isinstance(value, Many) else members
     return bool(members) and all(is_module(one) and _has_weights(one) for one in members)
 
 
@@ -80,12 +83,12 @@ def _has_weights(value: Value) -> bool:
         return any(is_module(one) and _has_weights(one) for one in value.fields.values())
     return not (
         isinstance(value, Call)
-        and re.fullmatch(r"torch\.nn\.\w*(ReLU|Loss|Pool\w*|Softmax|Sigmoid|Tanh|Dropout)", value.name)
+        and re.fullmatch(r"torch\.nn\.\w*(ReLU|Loss|Pool\w*|Softmax|Sigmoid|Tanh|Dropout|Identity|Flatten)", value.name)
     )
 
 
 def _as_module_list(program: Program, node: ast.expr) -> list[Edit] | None:
-    if not program.mentions(r"\bnn\.Module\b"):
+    if not program.mentions(r"\bnn\.Module\b") or isinstance(node, ast.Dict):
         return None
     source = getattr(node, "source", program.source)
     begin, end = source.span(node)
@@ -134,7 +137,8 @@ def dropout_always_active(program: Program) -> Iterator[Finding]:
 def parameters_not_trained(program: Program) -> Iterator[Finding]:
     """Parameters of the model that is trained are not among those that the optimizer changes.
 
-    The optimizer was made before a layer was replaced or the model was made anew, or all parameters are frozen.
+    The optimizer was made before a layer was replaced or the model was made anew, or all parameters are frozen. Or the
+    other way round: parameters are trained that were to be frozen.
 
     Why it matters:
         An optimizer changes the parameters that it was given when it was made. A layer that is replaced later, or a
@@ -146,7 +150,9 @@ def parameters_not_trained(program: Program) -> Iterator[Finding]:
     Fix:
         Make the optimizer last: after all layers are in place, and after anything is frozen.
     """
-    for made in optimizers(program.calls):
+    replaced = list(_replaced_in_a_model(program))
+    yield from replaced
+    for made in optimizers(program.calls) if not replaced else ():
         statement = statement_of(made.expression)
         names = _models_of(made.expression)
         block = _block_of(statement)
@@ -160,9 +166,82 @@ def parameters_not_trained(program: Program) -> Iterator[Finding]:
                         return  # a notebook begins something else, or nothing is trained with it any more
                     yield program.finding(parameters_not_trained, node, message)
                     return
+    yield from _of_another_model(program)
+    yield from _nothing_frozen(program)
     yield from _all_frozen(program)
     yield from _one_model_twice(program)
     yield from _layer_in_no_group(program)
+
+
+def _replaced_in_a_model(program: Program) -> Iterator[Finding]:
+    """`self.model.classifier[1] = nn.Linear(...)` after the optimizer was made, which takes steps later."""
+    made = {
+        id(layer): (place, one)
+        for place, one in enumerate(program.calls)
+        if _is_of_one_model(one)
+        for layer in _layers_of(one)
+    }
+    steps = [(place, id(one.receiver)) for place, one in enumerate(program.calls) if one.name == ".step"]
+    for place, call in enumerate(program.calls):
+        if call.name not in (".__setitem__", ".__setattr__") or len(call.args) != 2 or call.node is None:
+            continue
+        model, layer = call.receiver, call.args[1]
+        while isinstance(model, Item):
+            model = model.base
+        at, optimizer = made.get(id(model), (place, None))
+        new = (
+            isinstance(layer, Call) and layer.name.startswith("torch.nn.") and is_module(layer) and _has_weights(layer)
+        )
+        trained = any(later > place and key == id(optimizer) for later, key in steps)
+        if optimizer is not None and at < place and new and trained and not call.undecided and not program.source.cells:
+            yield program.finding(
+                parameters_not_trained,
+                call.node,
+                "This layer is replaced after the optimizer was made: the new layer is never trained.",
+            )
+            return
+
+
+def _of_another_model(program: Program) -> Iterator[Finding]:
+    """The optimizer has the parameters of a model that runs without gradients, and another one gives the loss."""
+    made = optimizers(program.calls)
+    if len(made) != 1 or not _is_of_one_model(made[0]):
+        return
+    given = {id(layer) for layer in _layers_of(made[0])}
+    ends = [call.receiver for call in program.calls if call.name == ".backward" and call.receiver is not None]
+    runs = [one for end in ends for one in walk(end, 600) if isinstance(one, Call) and one.name == "()"]
+    runs = [one for one in runs if isinstance(one.receiver, Call) and _MODELS_OF_LIBRARIES.match(one.receiver.name)]
+    with_gradients = [one for one in runs if one.node is not None and not has_no_gradients(one.node)]
+    trained = {id(one.receiver) for one in with_gradients}
+    if len(trained) == 1 and not given & trained and given & {id(one.receiver) for one in runs}:
+        yield program.finding(
+            parameters_not_trained,
+            made[0].expression,
+            "The optimizer has the parameters of a model that runs without gradients (`no_grad`), and none of the one "
+            f"that the loss is computed from, `{ast.unparse(with_gradients[0].expression.func)}`: it is never trained.",
+        )
+
+
+_MODELS_OF_LIBRARIES = re.compile(r"torchvision\.models\.|timm\.|torch\.nn\.Sequential|segmentation_models_pytorch\.")
+
+
+def _nothing_frozen(program: Program) -> Iterator[Finding]:
+    """`p.require_grad = False` for the parameters of a model: PyTorch knows no such attribute."""
+    for node in program.source.nodes:
+        match node:
+            case ast.Assign(targets=[ast.Attribute(attr="require_grad" | "require_grads" | "requires_grads" as name)]):
+                yield program.finding(
+                    parameters_not_trained,
+                    node,
+                    f"PyTorch knows no attribute `{name}`: nothing is frozen, and all parameters are trained.",
+                    advice="Write `requires_grad`.",
+                )
+                return
+
+
+def _is_of_one_model(call: Call) -> bool:
+    given = call.args[0] if is_optimizer(call) and call.args else None
+    return isinstance(given, Call) and given.name == ".parameters" and isinstance(given.receiver, Call)
 
 
 def _layer_in_no_group(program: Program) -> Iterator[Finding]:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import ast
+import re
 from collections.abc import Iterator
 from typing import Any
 
 from recordsmith.doctor.lint.interpreter.values import (
     Call,
+    Element,
     Item,
     Literal,
     Operation,
@@ -15,13 +18,14 @@ from recordsmith.doctor.lint.interpreter.values import (
     walk,
 )
 from recordsmith.doctor.lint.libraries.control_flow import loops_around
-from recordsmith.doctor.lint.libraries.torch.modules import is_optimizer, losses
-from recordsmith.doctor.lint.libraries.torch.numbers import number_range
+from recordsmith.doctor.lint.libraries.torch.modules import is_module, is_optimizer, losses
 from recordsmith.doctor.lint.libraries.torch.tensors import last_layer, tensor_shape
+from recordsmith.doctor.lint.libraries.torch.training import has_no_gradients
 from recordsmith.doctor.lint.program import Program
+from recordsmith.doctor.lint.rules.torch.targets import units_of
 from recordsmith.rules import Finding, Rule, Severity, rule
 
-__all__ = ["OUTPUT_RULES", "activation_in_torch", "labels_beyond_output_in_torch"]
+__all__ = ["OUTPUT_RULES", "activation_in_torch"]
 
 _SECOND = {  # what a loss has inside, or expects
     (
@@ -72,70 +76,6 @@ def activation_in_torch(program: Program, found_by: Rule[Any]) -> Iterator[Findi
             )
 
 
-def labels_beyond_output_in_torch(program: Program, found_by: Rule[Any]) -> Iterator[Finding]:
-    """Find class numbers that are not below the number of outputs."""
-    for call, loss, prediction, target, options in losses(program.calls):
-        layer = last_layer(prediction)
-        shape = _units(layer[1]) if layer and layer[0] == "" else None
-        bounds = number_range(target)
-        if loss.startswith("binary_cross_entropy") and bounds is not None and (bounds[0] < 0 or bounds[1] > 1):
-            yield program.finding(
-                found_by,
-                call.expression,
-                f"The targets go from {bounds[0]} to {bounds[1]}, and this loss takes 0 and 1 (or numbers between "
-                "them): it becomes negative without end, or fails.",
-                advice="Map the targets to 0 and 1: `(target + 1) / 2` for -1 and 1.",
-            )
-            continue
-        counted = _counted_from_one(target)
-        if loss in ("cross_entropy", "nll_loss") and counted is not None and _is_length_of(layer, counted):
-            yield program.finding(
-                found_by,
-                counted.expression,
-                "The classes are numbered from 1, but the model has one output for each of them, for classes 0 to the "
-                "number of classes - 1: the last class has no output.",
-                advice="Number the classes from 0: leave out the start of `enumerate`.",
-            )
-            continue
-        if loss not in ("cross_entropy", "nll_loss") or shape is None or options.argument(None, "ignore_index"):
-            continue
-        if bounds is not None and bounds[1] >= shape > 1 and bounds[0] >= 0 and layer is not None:
-            from_one = " Class numbers must begin at 0." if bounds[0] == 1 else ""
-            yield program.finding(
-                found_by,
-                call.expression,
-                f"The labels go from {bounds[0]} to {bounds[1]}, but the model has {shape} outputs, for classes 0 to "
-                f"{shape - 1}.{from_one}",
-                advice="Subtract 1 from the labels." if bounds[0] == 1 else "",
-                evidence={"largest": bounds[1], "units": shape},
-            )
-            continue
-
-
-def _units(layer: Call) -> int | None:
-    size = layer.argument(1, "out_features", "out_channels") if layer.name != "torch.nn.Embedding" else None
-    return size.value if isinstance(size, Literal) and isinstance(size.value, int) else None
-
-
-def _counted_from_one(target: Value) -> Call | None:
-    for one in walk(target, 300):
-        if isinstance(one, Call) and one.name == "builtins.enumerate":
-            start = one.argument(1, "start")
-            if isinstance(start, Literal) and start.value == 1:
-                return one
-    return None
-
-
-def _is_length_of(layer: tuple[str, Call] | None, counted: Call) -> bool:
-    size = layer[1].argument(1, "out_features") if layer else None
-    return (
-        isinstance(size, Call)
-        and size.name == "builtins.len"
-        and bool(counted.args)
-        and size.args[0] is counted.args[0]
-    )
-
-
 @rule("P112", "loss-without-gradient", Severity.ERROR)
 def loss_without_gradient(program: Program) -> Iterator[Finding]:
     """A loss is computed from a prediction that gradients cannot pass through.
@@ -152,6 +92,8 @@ def loss_without_gradient(program: Program) -> Iterator[Finding]:
         tensor.
     """
     yield from _cut_from_its_model(program)
+    yield from _left_without_gradients(program)
+    yield from _part_without_gradient(program)
     ends = [call.receiver for call in program.calls if call.name == ".backward"]
     for end in ends:
         made = _new_tensor(end)
@@ -175,8 +117,20 @@ def loss_without_gradient(program: Program) -> Iterator[Finding]:
                         "runs, and the weights never change.",
                     )
     backwards = {id(one) for end in ends for one in walk(end, 60)}
-    for call, _, prediction, _, _ in losses(program.calls):
+    for call, _, prediction, target, _ in losses(program.calls):
         cut = _cut(prediction)
+        output = _unchanged(prediction)
+        off = _is_model_call(output) and output.node is not None and has_no_gradients(output.node)
+        others = [one for one in walk(target, 200) if isinstance(one, Call) and one.name == "()" and one is not output]
+        if id(call) in backwards and off and all(one.node and has_no_gradients(one.node) for one in others):
+            yield program.finding(
+                loss_without_gradient,
+                output.node or call.expression,
+                "The model runs without gradients here (`no_grad`), and its loss is to train it: `backward()` fails, "
+                "or changes nothing.",
+                advice="Run the model outside `torch.no_grad()` for training.",
+            )
+            return
         if cut and id(call) in backwards:
             yield program.finding(
                 loss_without_gradient,
@@ -184,6 +138,88 @@ def loss_without_gradient(program: Program) -> Iterator[Finding]:
                 f"The prediction goes through `{cut}` before the loss: gradients stop there, and the weights never "
                 "change.",
             )
+
+
+def _part_without_gradient(program: Program) -> Iterator[Finding]:
+    """`ce + 0.5 * mse.data`: a part of the loss is a number, which changes no gradient."""
+    known = {id(call) for call, _, _, _, _ in losses(program.calls)}
+    for end in (call.receiver for call in program.calls if call.name == ".backward"):
+        parts = _summands(end) if isinstance(end, Operation) else []
+        for part in parts if len(parts) > 1 else ():
+            match part:
+                case Item(base=inner, index=Literal(value="data"), attribute=True):
+                    pass
+                case Call(name=".detach" | ".item", receiver=inner) if inner is not None:
+                    pass
+                case _:
+                    continue
+            if id(inner) in known and part.node is not None:
+                yield program.finding(
+                    loss_without_gradient,
+                    part.node,
+                    f"`{program.text(part.node)}` is a plain number without gradients: this part of the loss trains "
+                    "nothing.",
+                    severity=Severity.WARNING,
+                )
+                return
+
+
+def _summands(value: Value) -> list[Value]:
+    """What a sum adds up, without the factors."""
+    match value:
+        case Operation(operator="+", operands=operands):
+            return [one for part in operands for one in _summands(part)]
+        case Operation(operator="*" | "/", operands=operands):
+            found: list[Value] = [one for one in operands if isinstance(one, Call | Item)]
+            return found if len(found) == 1 else [value]
+    return [value]
+
+
+def _left_without_gradients(program: Program) -> Iterator[Finding]:
+    """`torch.set_grad_enabled(False)` in a loop over epochs that trains, and nothing sets it back."""
+    if program.mentions(r"set_grad_enabled\((?!False)|enable_grad"):
+        return
+    for call in program.calls:
+        if call.name != "torch.set_grad_enabled" or not isinstance(getattr(call.node, "parent", None), ast.Expr):
+            continue
+        epochs = {id(loop) for loop in loops_around(call)}
+        trained = [one for one in program.calls if one.name == ".backward" and epochs & set(map(id, loops_around(one)))]
+        if trained:
+            yield program.finding(
+                loss_without_gradient,
+                call.expression,
+                "Gradients are switched off here, and nothing switches them on again: from the next epoch on, "
+                "`backward()` fails, or changes nothing.",
+                advice="Use `with torch.no_grad():` around the validation.",
+            )
+            return
+
+
+def _unchanged(value: Value) -> Value:
+    """What a model returned, before its shape or type was changed."""
+    while True:
+        match value:
+            case Item(base=inner):
+                value = inner
+            case Call(name=name, receiver=Value() as inner) if name in _RESHAPES:
+                value = inner
+            case _:
+                return value
+
+
+_RESHAPES = {".squeeze", ".view", ".reshape", ".flatten", ".float", ".transpose", ".permute", ".to"}
+
+
+def _is_model_call(value: Value) -> bool:
+    """It is what a model returns, also one that the program does not show."""
+    if not isinstance(value, Call) or value.name != "()":
+        return False
+    return is_module(value.receiver) or bool(re.search(r"model|net\b|^self$", _called(value)))
+
+
+def _called(call: Call) -> str:
+    """The source of what is called."""
+    return ast.unparse(call.node.func) if isinstance(call.node, ast.Call) else ""
 
 
 def _new_tensor(value: Value | None) -> Call | None:
@@ -273,12 +309,12 @@ def _differences(program: Program) -> Iterator[Finding]:
     seen: set[int] = set()
     for value in program.operations:
         match value:
-            case Operation(operator="-", operands=(first, second)):
+            case Operation(operator="-" | "+" | "*" as sign, operands=(first, second)):
                 outputs = [one for one in (first, second) if last_layer(one) is not None]
-                others = [one for one in (first, second) if last_layer(one) is None]
+                others = [one for one in (first, second) if last_layer(one) is None and (sign == "-" or _is_given(one))]
             case _:
                 continue
-        if len(outputs) != 1 or value.node is None or id(value.node) in seen:
+        if len(outputs) != 1 or len(others) != 1 or value.node is None or id(value.node) in seen:
             continue
         one, other = tensor_shape(outputs[0]) or _column(outputs[0]), tensor_shape(others[0])
         if not one or not other or len(one) != 2 or one[1] != 1 or len(other) != 1:
@@ -287,16 +323,23 @@ def _differences(program: Program) -> Iterator[Finding]:
         yield program.finding(
             loss_broadcasts,
             value.node,
-            "The predictions have shape (N, 1) and the targets (N,): their difference is broadcast to (N, N), and "
-            "every prediction is compared with every target.",
+            f"The predictions have shape (N, 1) and the targets (N,): `{program.text(value.node)}` is broadcast to "
+            "(N, N), and every prediction is compared with every target.",
         )
+
+
+def _is_given(value: Value) -> bool:
+    """It comes from the loader as it is."""
+    while isinstance(value, Call) and value.name in (".float", ".to", ".double", ".cuda") and value.receiver:
+        value = value.receiver
+    return isinstance(value, Element) and value.batched
 
 
 def _column(prediction: Value) -> tuple[int | None, ...] | None:
     """(N, 1) for the output of a layer with one unit, where the input is not known and nothing changes the shape."""
     if isinstance(prediction, Call) and prediction.name == "()":
         layer = last_layer(prediction)
-        if layer and layer[1].name == "torch.nn.Linear" and _units(layer[1]) == 1:
+        if layer and layer[1].name == "torch.nn.Linear" and units_of(layer[1]) == 1:
             return (None, 1)
     return None
 

@@ -33,7 +33,7 @@ _BELONGS = re.compile(
 )
 _CLASS = re.compile(r"class|label|target|categor|\bcls\b|species", re.IGNORECASE)
 _SAVES = r"torch\.save|save_pretrained|load_state_dict|save_checkpoint"
-_LISTINGS = {"os.listdir", "os.scandir", ".iterdir", "glob.glob", ".glob"}
+_LISTINGS = {"os.listdir", "os.scandir", ".iterdir", "glob.glob", "glob.iglob", ".glob", ".rglob"}
 
 
 @rule("P126", "classes-numbered-unsorted", Severity.WARNING)
@@ -176,7 +176,8 @@ def _numbers_classes(parent: ast.AST | None) -> bool:
             return ast.unparse(owner.value) == ast.unparse(target.elts[0])
     if isinstance(parent, ast.For) and isinstance(parent.target, ast.Tuple):
         number = ast.unparse(parent.target.elts[0])
-        body = "\n".join(ast.unparse(one) for one in parent.body)
+        counted = rf"\n *if {re.escape(number)} [<>=!]+ \d+:"  # a turn is counted, and no class numbered
+        body = re.sub(counted, "", "\n".join(ast.unparse(one) for one in (parent, *parent.body)).partition("\n")[2])
         return bool(re.search(r"listdir|iterdir|glob", body)) and bool(re.search(rf"\b{re.escape(number)}\b", body))
     return False
 

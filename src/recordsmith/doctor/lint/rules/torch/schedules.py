@@ -24,7 +24,7 @@ _TEST_LOADER = re.compile(
 
 @rule("P129", "schedule-out-of-step", Severity.WARNING)
 def schedule_out_of_step(program: Program) -> Iterator[Finding]:
-    """A learning rate schedule is stepped once per epoch where it counts batches, or the other way round.
+    """A learning rate schedule is stepped once per epoch where it counts batches, too often, or too early.
 
     Why it matters:
         `OneCycleLR` and `CyclicLR` count optimizer steps. Stepped once per epoch, they stay at the beginning of their
@@ -49,6 +49,16 @@ def schedule_out_of_step(program: Program) -> Iterator[Finding]:
         if len(calls) != 1 or not isinstance(schedule, Call) or not near:
             continue
         own, deepest = loops_around(call), max((one.loops for one in near), key=len)
+        first = next(one for one in near if one.loops == deepest)
+        if _comes_first(program, call, first.call) and own and deepest[: len(own)] == own:
+            yield program.finding(
+                schedule_out_of_step,
+                call.expression,
+                "The scheduler takes its step before the optimizer does: the first learning rate of the schedule is "
+                "skipped.",
+                advice="Call `scheduler.step()` after the loop over the batches.",
+            )
+            continue
         if schedule.name in _PER_BATCH and len(own) < len(deepest) and deepest[: len(own)] == own:
             yield program.finding(
                 schedule_out_of_step,
@@ -63,6 +73,15 @@ def schedule_out_of_step(program: Program) -> Iterator[Finding]:
                 f"`{schedule.name.rpartition('.')[2]}` is made for a number of epochs, but is stepped in every batch: "
                 "it is at its end within the first epochs.",
             )
+
+
+def _comes_first(program: Program, schedule: Call, step: Call) -> bool:
+    """A schedule is stepped, without a number, before the optimizer in the same turn of a loop."""
+    if schedule.args or schedule.keywords or schedule.undecided or schedule.via or step.node is None:
+        return False
+    if "Plateau" in getattr(schedule.receiver, "name", ""):
+        return False
+    return program.calls.index(schedule) < program.calls.index(step) and schedule.node is not None
 
 
 def _is_for_epochs(schedule: Call, loops: tuple[ast.AST, ...]) -> bool:
@@ -173,13 +192,13 @@ def classes_along_the_batch(program: Program) -> Iterator[Finding]:
             return
         if short not in ("argmax", "max", "softmax", "log_softmax") or not isinstance(call.node, ast.Call):
             continue
-        source = call.receiver if call.name.startswith(".") else call.argument(0, "input")
+        source = _scores(call.receiver if call.name.startswith(".") else call.argument(0, "input", "a"))
         mixes = any(isinstance(one, Call) and _MIXES.fullmatch(one.name) for one in walk(source, 300))
         if not _is_batch_output(source) or (mixes and short.endswith("softmax")):
             continue  # the softmax of an attention may run along time, which can be the first axis
         if _along_batch(call):
             message = f"`{short}` runs along the batch (`dim=0`), not along the classes: use `dim=1`."
-        elif short == "argmax" and call.exact and len(call.args) + len(call.keywords) == (source is not call.receiver):
+        elif short == "argmax" and call.exact and len(call.args) + len(call.keywords) == (call.receiver is None):
             if not isinstance(getattr(call.node, "parent", None), ast.Compare):
                 continue
             message = "`argmax` without `dim` gives one number for the whole batch, not a class for each example."
@@ -201,6 +220,16 @@ def _along_batch(call: Call) -> bool:
 
 
 _MIXES = re.compile(r"torch\.(cat|stack|bmm|matmul|einsum)|torch\.nn\.(LSTM|GRU|RNN|MultiheadAttention)|\.(bmm|matmul)")
+
+
+def _scores(value: Value | None) -> Value | None:
+    """The scores that an argmax is taken of, before a softmax and the way to numpy."""
+    while isinstance(value, Call) and value.name in _TO_NUMPY:
+        value = value.receiver if value.name.startswith(".") else value.argument(0)
+    return value
+
+
+_TO_NUMPY = {".cpu", ".numpy", ".detach", ".to", "torch.softmax", "torch.nn.functional.softmax", ".softmax"}
 
 
 def _softmax_layer(call: Call) -> Call | None:
@@ -258,7 +287,8 @@ def rate_destroys_weights(program: Program) -> Iterator[Finding]:
         limit = _LARGEST.get(short)
         number = rate.value if isinstance(rate, Literal) and not rate.default else None
         network = isinstance(given, Call) and given.name == ".parameters" and not _is_linear(given.receiver)
-        if limit is not None and network and isinstance(number, int | float) and number >= limit:
+        clipped = short == "SGD" and program.mentions("clip")  # then a step is no longer than the rate allows
+        if limit is not None and network and not clipped and isinstance(number, int | float) and number >= limit:
             yield program.finding(
                 rate_destroys_weights,
                 made.expression,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import itertools
+import operator
 import re
 from collections.abc import Iterator
 
@@ -89,7 +90,7 @@ def whole_set_instead_of_split(program: Program) -> Iterator[Finding]:
         one, other = dataset_of(train), dataset_of(test)
         if not isinstance(one, Object | Call | Item) or train.source.call is None or test.source.call is None:
             continue
-        if one is other and program.named(test) != "training":  # a score of the training data may be wanted
+        if _is_one_part(one, other) and program.named(test) != "training":  # a score of the training data may be wanted
             yield program.finding(
                 whole_set_instead_of_split,
                 test.source.call.expression,
@@ -130,6 +131,13 @@ def whole_set_instead_of_split(program: Program) -> Iterator[Finding]:
             )
     yield from _trainer_splits(program)
     yield from _scored_on_training_data(program)
+
+
+def _is_one_part(one: Value, other: Value | None) -> bool:
+    """They are one dataset, or two `Subset`s of one dataset with the same indices."""
+    if isinstance(one, Call) and isinstance(other, Call) and one.name == other.name == "torch.utils.data.Subset":
+        return len(one.args) == len(other.args) == 2 and all(map(operator.is_, one.args, other.args))
+    return one is other
 
 
 def _scored_on_training_data(program: Program) -> Iterator[Finding]:
@@ -271,7 +279,7 @@ def other_split_loaded(program: Program) -> Iterator[Finding]:
             continue
         if part == "training" and program.is_for_testing(pipeline) and part in trained and program.named(pipeline):
             found, wanted = "the training part", "testing"
-        elif part == "testing" and trains(program, pipeline):
+        elif part == "testing" and trains(program, pipeline) and program.mentions(r"\.step\(|\.fit\("):
             found, wanted = "the test part", "training"
         else:
             continue

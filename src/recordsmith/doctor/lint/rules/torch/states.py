@@ -37,6 +37,7 @@ def hidden_state_keeps_graph(program: Program) -> Iterator[Finding]:
     """
     if not any(_RECURRENT.fullmatch(call.name) for call in program.calls) or program.mentions(_CUTS):
         return
+    yield from _kept_in_the_module(program)
     trained = {receiver_text(call) for call in program.calls if call.name == ".parameters"}
     loops = {id(one.loop): one.loop for one in training_steps(program.calls) if one.kind == "backward"}
     for loop in loops.values():
@@ -50,6 +51,33 @@ def hidden_state_keeps_graph(program: Program) -> Iterator[Finding]:
                     node,
                     f"`{name}` goes from step to step with the graph of all steps before: `backward()` runs through "
                     "them again. Detach it in every step.",
+                )
+                return
+
+
+def _kept_in_the_module(program: Program) -> Iterator[Finding]:
+    """`y, self.state = self.rnn(x, self.state)` in `forward`, where nothing but `__init__` sets the state."""
+    if not any(one.kind == "backward" and one.loops for one in training_steps(program.calls)):
+        return
+    stored = [one for one in program.source.nodes if isinstance(one, ast.Attribute) and isinstance(one.ctx, ast.Store)]
+    for made in program.classes:
+        forward = made.members.get("forward")
+        for node in ast.walk(forward.definition) if isinstance(forward, Function) else ():
+            match node:
+                case ast.Assign(
+                    targets=[ast.Tuple(elts=[_, ast.Attribute(value=ast.Name(id="self"), attr=name) as target])],
+                    value=ast.Call(args=[_, ast.Attribute(value=ast.Name(id="self"), attr=given)]),
+                ) if name == given:
+                    pass
+                case _:
+                    continue
+            others = [one for one in stored if one.attr == name and one is not target]
+            if all(getattr(function_of(one), "name", "") == "__init__" for one in others):
+                yield program.finding(
+                    hidden_state_keeps_graph,
+                    node,
+                    f"`self.{name}` goes from batch to batch with the graph of all batches before: `backward()` runs "
+                    "through them again. Detach it in every step.",
                 )
                 return
 
@@ -96,7 +124,7 @@ def best_weights_by_reference(program: Program) -> Iterator[Finding]:
         if not isinstance(node, ast.Assign):
             continue
         for target, value in _single_assignments(node):
-            model = _is_state(value)
+            model = _is_state(value) or _is_model_called_best(program, target, value)
             loops = [one for one, _ in enclosing(node) if isinstance(one, ast.For | ast.While)]
             if not model or not loops:
                 continue
@@ -125,6 +153,14 @@ def _is_state(value: ast.expr) -> str:
         case ast.Call(func=ast.Attribute(value=model, attr="state_dict"), args=[], keywords=[]):
             return ast.unparse(model)
     return ""
+
+
+def _is_model_called_best(program: Program, target: ast.expr, value: ast.expr) -> str:
+    """`best_model = model`: two names for one model."""
+    name = ast.unparse(value) if isinstance(value, ast.Name | ast.Attribute) else ""
+    called = re.search(r"best", ast.unparse(target)) and isinstance(target, ast.Name | ast.Attribute)
+    module = rf"(?<![\w.]){re.escape(name)}\.(train|eval|parameters|state_dict)\("
+    return name if name and called and program.mentions(module) else ""
 
 
 def _trains(loop: ast.AST, model: str) -> bool:

@@ -53,7 +53,7 @@ def gradients_never_cleared(program: Program) -> Iterator[Finding]:
     backwards, steps, clears = (_steps(program, kind) for kind in ("backward", "step", "zero"))
     for step in steps:
         near = [one for one in backwards if one.root is step.root and step.loop in one.loops]
-        if step.loop is None or not near or isinstance(step.loop, ast.GeneratorExp):
+        if step.loop is None or not near:
             continue
         known = is_optimizer(step.call.receiver) or (step.call.args and is_optimizer(step.call.args[0]))
         if not program.mentions(_CLEARS):
@@ -80,6 +80,14 @@ def gradients_never_cleared(program: Program) -> Iterator[Finding]:
                 step.call.expression,
                 "`zero_grad` is called in another branch only: where this branch runs, the gradients of all steps are "
                 "added up.",
+            )
+            return
+        elif (turns := _cleared_at_times(clears, step, near[-1])) is not None:
+            yield program.finding(
+                gradients_never_cleared,
+                turns.call.expression,
+                "The gradients are cleared only in some turns of the loop, and a step is taken in every turn: steps "
+                "follow the sum of the gradients of all turns before them.",
             )
             return
         elif _cleared_once(clears, step, near[-1]):
@@ -121,6 +129,16 @@ def _cleared_elsewhere(program: Program, step: Step) -> bool:
 def _clears(node: ast.Attribute | ast.Assign) -> bool:
     text = ast.unparse(node) if isinstance(node, ast.Assign) else f".{node.attr}"
     return bool(re.fullmatch(r"\.zero_grad|\.zero_|\.clear_grad\w*|[\w.\[\]]+\.grad = None", text))
+
+
+def _cleared_at_times(clears: list[Step], step: Step, backward: Step) -> Step | None:
+    """The only `zero_grad`, in a condition that counts the turns of a loop which takes a step in each."""
+    mine = [one for one in clears if one.root is step.root]
+    if len(mine) != 1 or mine[0].loops != step.loops or backward.loops != step.loops:
+        return None
+    counted = [_modulus(condition.test) for condition, inside in conditions_around(mine[0].call, step.loop) if inside]
+    every = _is_plain(step) and _is_plain(backward)
+    return mine[0] if every and len(counted) == 1 and counted[0] not in ("", "1") else None
 
 
 def _cleared_once(clears: list[Step], step: Step, backward: Step) -> bool:

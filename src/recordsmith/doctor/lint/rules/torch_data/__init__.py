@@ -1,6 +1,7 @@
 """Rules on the data of PyTorch programs: statistics, padding, boxes, scores, copies, targets."""
 
 from recordsmith.doctor.lint.rules.torch_data.copies import COPY_RULES
+from recordsmith.doctor.lint.rules.torch_data.gathered import GATHERED_RULES
 from recordsmith.doctor.lint.rules.torch_data.images import IMAGE_DATA_RULES
 from recordsmith.doctor.lint.rules.torch_data.iterators import ITERATOR_RULES
 from recordsmith.doctor.lint.rules.torch_data.kept import KEPT_RULES
@@ -18,6 +19,7 @@ __all__ = ["TORCH_DATA_RULES"]
 
 TORCH_DATA_RULES = [
     *COPY_RULES,
+    *GATHERED_RULES,
     *IMAGE_DATA_RULES,
     *ITERATOR_RULES,
     *KEPT_RULES,

@@ -250,7 +250,7 @@ def groups_split_apart(program: Program) -> Iterator[Finding]:
     Fix:
         Split the patients: `GroupShuffleSplit(test_size=0.2).split(table, groups=table["patient_id"])`.
     """
-    if program.mentions(r"Group\w*(Split|Fold)|groups=|LeaveOneGroup|\.isin\("):
+    if program.mentions(r"Group\w*(Split|Fold)\(|groups=|LeaveOneGroup|\.isin\("):
         return
     counted = {
         str(one.args[0].value): one
@@ -264,11 +264,14 @@ def groups_split_apart(program: Program) -> Iterator[Finding]:
     }
     tables = {name: one.receiver for name, one in counted.items() if one.receiver is not None} | columns
     groups = {name: table for name, table in tables.items() if _GROUP.match(name)}
-    for call in program.calls if groups else ():
+    named = dict(_parts_of_names(program))
+    for call in program.calls:
         if not _SPLITS.fullmatch(call.name) or not call.args or call.node is None:
             continue
         parts = [part for argument in call.args for part in walk(argument, 80)]
         name = next((one for one, table in groups.items() if any(part is table for part in parts)), None)
+        if name is None:
+            name = next((one for one, row in named.items() if any(part is call for part in walk(row, 200))), None)
         if name is not None and not any(
             isinstance(part, Call) and part.name in (".unique", ".groupby") for part in parts
         ):
@@ -277,9 +280,23 @@ def groups_split_apart(program: Program) -> Iterator[Finding]:
                 call.expression,
                 f"The rows are split at random, and several of them may have the same `{name}`: the same one is then "
                 "in both parts.",
-                severity=None if name in counted else Severity.INFO,
+                severity=None if name in counted or name in named else Severity.INFO,
             )
             return
+
+
+def _parts_of_names(program: Program) -> Iterator[tuple[str, Value]]:
+    """The patient in `f"{row.patient}_{row.slice}.npy"`, and the row: there are several files of each."""
+    columns: dict[int, list[Item]] = {}
+    for item in (*program.items, *program.attributes):
+        parent = getattr(item.node, "parent", None)
+        if isinstance(item, Item) and isinstance(parent, ast.FormattedValue):
+            columns.setdefault(id(parent.parent), []).append(item)  # type: ignore[attr-defined]
+    for found in columns.values():
+        named = {str(one.index.value): one.base for one in found if isinstance(one.index, Literal)}
+        for name, row in named.items():
+            if _GROUP.match(name) and len(named) > 1:
+                yield name, row
 
 
 COPY_RULES = [versions_split_apart, cut_from_two_orders, groups_split_apart]

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 
 from recordsmith.doctor.lint.interpreter.values import Call, Item, Literal, Operation, Value, walk
-from recordsmith.doctor.lint.libraries.control_flow import function_of, statement_of
+from recordsmith.doctor.lint.libraries.control_flow import statement_of
 from recordsmith.doctor.lint.libraries.torch.modules import is_module
 from recordsmith.doctor.lint.program import Program
 from recordsmith.rules import Finding, Severity, rule
@@ -150,11 +150,7 @@ def _mask_not_given(program: Program) -> Iterator[Finding]:
         if ids is None or call.argument(1, "attention_mask") is not None or not isinstance(ids, Item):
             continue
         several = isinstance(ids.base, Call) and bool(ids.base.args) and not isinstance(ids.base.args[0], Literal)
-        if (
-            _pads(ids.base)
-            and several
-            and function_of(call.expression) is function_of(ids.base.node or call.expression)
-        ):
+        if _pads(ids.base) and several:
             yield program.finding(
                 padding_attended,
                 call.expression,

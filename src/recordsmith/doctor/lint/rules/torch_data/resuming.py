@@ -1,4 +1,4 @@
-"""The rule on what a PyTorch program restores when it resumes."""
+"""Rules on what a PyTorch program restores from a checkpoint."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ import ast
 import re
 from collections.abc import Iterator
 
-from recordsmith.doctor.lint.interpreter.values import Call
+from recordsmith.doctor.lint.interpreter.values import Call, Parameter, Table, Value
+from recordsmith.doctor.lint.libraries.rows import is_alike
 from recordsmith.doctor.lint.libraries.torch.training import receiver_text
 from recordsmith.doctor.lint.program import Program
 from recordsmith.rules import Finding, Severity, rule
@@ -77,4 +78,49 @@ def _has_state(program: Program) -> bool:
     return any(not one.name.endswith(".SGD") or one.argument(2, "momentum") is not None for one in made)
 
 
-RESUMING_RULES = [resumed_in_part]
+@rule("P187", "checkpoint-not-unpacked", Severity.ERROR)
+def checkpoint_not_unpacked(program: Program) -> Iterator[Finding]:
+    """A checkpoint that has the weights under a key is loaded as if it were the weights.
+
+    Why it matters:
+        No name of the checkpoint is one of the model's. `load_state_dict` stops with an error, or, with
+        `strict=False`, loads nothing and says nothing: the model keeps its random weights.
+
+    Example:
+        `torch.save({"model": model.state_dict()}, path)`, then `model.load_state_dict(torch.load(path), strict=False)`.
+
+    Fix:
+        `model.load_state_dict(torch.load(path)["model"])`
+    """
+    saved = [one for one in program.calls if one.name == "torch.save" and len(one.args) > 1]
+    for call in program.calls:
+        given = call.argument(0, "state_dict") if call.name == ".load_state_dict" else None
+        if not isinstance(given, Call) or given.name != "torch.load" or not given.args or call.node is None:
+            continue
+        keys = [_key_of_weights(one.args[0]) for one in saved if _is_same_path(one.args[1], given.args[0])]
+        if not keys or None in keys:
+            continue
+        yield program.finding(
+            checkpoint_not_unpacked,
+            call.expression,
+            f"The weights are saved under the key {keys[0]!r}, and the whole file is loaded as the weights: "
+            + ("nothing is loaded." if "strict" in call.keywords else "it stops with an error."),
+            advice=f"Load the part: `torch.load(...)[{keys[0]!r}]`.",
+        )
+        return
+
+
+def _is_same_path(one: Value, other: Value) -> bool:
+    """They are one path: the same constant, or the same option of two functions."""
+    if isinstance(one, Parameter) and isinstance(other, Parameter):
+        return one.name == other.name and one.default is not None and is_alike(one.default, other.default)
+    return is_alike(one, other)
+
+
+def _key_of_weights(saved: Value) -> str | None:
+    """The key of a dict that has the weights of a model."""
+    entries = saved.entries if isinstance(saved, Table) else {}
+    return next((str(key) for key, one in entries.items() if isinstance(one, Call) and one.name == ".state_dict"), None)
+
+
+RESUMING_RULES = [resumed_in_part, checkpoint_not_unpacked]

@@ -223,7 +223,7 @@ def _is_total(program: Program, loop: ast.For, name: str) -> bool:
         one
         for one in before
         if isinstance(one, ast.Assign)
-        and any(name in ast.unparse(target).replace(" ", "").split(",") for target in one.targets)
+        and any(isinstance(part, ast.Name) and part.id == name for target in one.targets for part in ast.walk(target))
     ]
     return not zero or "0" not in ast.unparse(zero[-1].value)
 

@@ -1,4 +1,4 @@
-"""Rules on the weights of classes in a PyTorch loss."""
+"""Rules on the weights of a PyTorch program: those of the classes in a loss, those of the examples in a sampler."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ import re
 from collections.abc import Iterator
 
 from recordsmith.doctor.lint.interpreter.values import Call, Item, Literal, Many, Operation, Value, walk
+from recordsmith.doctor.lint.libraries.torch.data import base_dataset, split_of
 from recordsmith.doctor.lint.program import Program
+from recordsmith.doctor.lint.rules.torch.splits import dataset_of, torch_loaders
 from recordsmith.rules import Finding, Severity, rule
 
 __all__ = ["WEIGHT_RULES"]
@@ -108,6 +110,11 @@ def _grows(weight: Value) -> bool:
 def _sorted_by_count(weight: Value) -> str | None:
     """The call whose order the weights have: `value_counts` sorts by frequency, a Counter by first appearance."""
     parts = list(walk(weight, 80))
+    for one in parts:
+        over = one.over[0] if isinstance(one, Many) and len(one.over) == 1 else None
+        counter = over.receiver if isinstance(over, Call) and over.name == ".values" else None
+        if isinstance(counter, Call) and counter.name == "collections.Counter":
+            return "Counter.values()"
     if any(isinstance(one, Call) and one.name in (".sort_index", ".reindex", ".get", ".loc") for one in parts):
         return None
     if any(isinstance(one, Many) for one in parts) or any(isinstance(one, Item) and _is_lookup(one) for one in parts):
@@ -126,4 +133,95 @@ def _is_lookup(item: Item) -> bool:
     return not item.attribute and _is_count(item.base)
 
 
-WEIGHT_RULES = [frequent_classes_weigh_more]
+@rule("P136", "sampler-weights-of-classes", Severity.ERROR)
+def sampler_weights_of_classes(program: Program) -> Iterator[Finding]:
+    """`WeightedRandomSampler` is given one weight per class, or those of other examples than it draws.
+
+    Why it matters:
+        The sampler draws a number below the length of the weights, and the number is that of an example. With weights
+        for 10 classes, training sees the first 10 examples of the dataset, and no others. With the weights of a whole
+        dataset, and a part of it to draw from, examples get the weights of others.
+
+    Example:
+        `WeightedRandomSampler(1 / torch.bincount(labels), len(labels))`
+
+    Fix:
+        Take the weight of each example's class: `WeightedRandomSampler(class_weights[labels], len(labels))`.
+    """
+    drawn = [pipeline.source.call.argument(3, "sampler") for pipeline in torch_loaders(program) if pipeline.source.call]
+    for sampler in drawn:
+        if not isinstance(sampler, Call) or not sampler.name.endswith("WeightedRandomSampler") or sampler.node is None:
+            continue
+        if _is_per_class(sampler.argument(0, "weights")):
+            yield program.finding(
+                sampler_weights_of_classes,
+                sampler.expression,
+                "The weights are those of the classes, but the sampler takes one weight per example: it draws the "
+                "first examples only, as many as there are classes.",
+            )
+    for pipeline in torch_loaders(program):
+        part = dataset_of(pipeline)
+        sampler = pipeline.source.call.argument(3, "sampler") if pipeline.source.call else None
+        if not isinstance(sampler, Call) or not sampler.name.endswith("WeightedRandomSampler") or sampler.node is None:
+            continue
+        if split_of(part) is not None and _is_of_all_examples(sampler.argument(0, "weights"), base_dataset(part)):
+            yield program.finding(
+                sampler_weights_of_classes,
+                sampler.expression,
+                f"The weights are those of the whole dataset, and {program.name_of(pipeline)} reads a part of it: "
+                "number 5 of the part is drawn with the weight of number 5 of the whole.",
+                advice="Take the weights of the part: `[weights[i] for i in part.indices]`.",
+            )
+            return
+
+
+def _is_of_all_examples(weights: Value | None, whole: Value | None) -> bool:
+    """There is one weight for each label of the whole dataset: `[w[label] for label in whole.targets]`."""
+    while isinstance(weights, Call) and weights.name in _SAME_LENGTH:
+        weights = weights.receiver if weights.name.startswith(".") else weights.argument(0)
+    rows: Value | None = None
+    match weights:
+        case Many(over=(rows,)):
+            pass
+        case Item(index=rows, attribute=False):
+            pass
+    while isinstance(rows, Call) and rows.name in _SAME_LENGTH:
+        rows = rows.receiver if rows.name.startswith(".") else rows.argument(0)
+    if isinstance(rows, Item) and rows.attribute:
+        rows = rows.base
+    return whole is not None and rows is whole
+
+
+_SAME_LENGTH = {
+    ".float", ".double", ".to", ".numpy", ".tolist", ".cpu", ".values", ".astype", "torch.tensor", "torch.as_tensor",
+    "torch.from_numpy", "torch.FloatTensor", "torch.DoubleTensor", "torch.Tensor", "numpy.array", "numpy.asarray",
+    "builtins.list", "torch.sqrt", "numpy.sqrt", "torch.reciprocal", ".reciprocal",
+}  # fmt: skip
+_COUNTED = {
+    "torch.bincount",
+    "numpy.bincount",
+    ".bincount",
+    "sklearn.utils.class_weight.compute_class_weight",
+}
+
+
+def _is_per_class(value: Value | None, depth: int = 12) -> bool:
+    """It has one number for each class for certain: counts of classes, and what is computed from them."""
+    if depth == 0:
+        return False
+    match value:
+        case Call(name=name) if name in _COUNTED:
+            return True
+        case Call(name=name) if name in _SAME_LENGTH:
+            return _is_per_class(value.receiver if name.startswith(".") else value.argument(0), depth - 1)
+        case Operation(operator="+" | "-" | "*" | "/" | "**", operands=operands):
+            parts = [one for one in operands if not isinstance(one, Literal)]
+            scalars = [one for one in parts if isinstance(one, Call) and one.name in (".sum", ".max", "builtins.len")]
+            rest = [one for one in parts if all(one is not scalar for scalar in scalars)]
+            return bool(rest) and all(_is_per_class(one, depth - 1) for one in rest)
+        case Item(base=Call(name="numpy.unique") as counted, index=Literal(value=1), attribute=False):
+            return counted.argument(None, "return_counts") is not None and len(counted.keywords) == 1
+    return False
+
+
+WEIGHT_RULES = [frequent_classes_weigh_more, sampler_weights_of_classes]

@@ -10,6 +10,10 @@ from recordsmith.doctor.lint.interpreter.values import Call, Group, Literal, Ope
 from recordsmith.doctor.lint.libraries.models import output_units
 from recordsmith.doctor.lint.libraries.ranks import rank_of
 from recordsmith.doctor.lint.program import Program
+from recordsmith.doctor.lint.rules.torch.predictions import (
+    compared_by_broadcast_in_torch,
+    scores_taken_for_probabilities,
+)
 from recordsmith.rules import Finding, Severity, rule
 
 __all__ = ["MEASURED_RULES"]
@@ -24,7 +28,7 @@ _DIFFERENCE = re.compile(r"(tensorflow|keras\.(ops|backend))\.(math\.)?(subtract
 
 @rule("P284", "accuracy-of-scores", Severity.WARNING)
 def accuracy_of_scores(program: Program) -> Iterator[Finding]:
-    """A model gives raw scores, and the metric counts them as probabilities, with a threshold of 0.5.
+    """A model gives raw scores, and they are counted as probabilities, with a threshold of 0.5.
 
     Why it matters:
         Raw scores (logits) go from minus to plus infinity, and 0 is the middle. Scores between 0 and 0.5 mean class 1
@@ -54,6 +58,7 @@ def accuracy_of_scores(program: Program) -> Iterator[Finding]:
                     advice="Use `keras.metrics.BinaryAccuracy(threshold=0.0)`.",
                 )
                 break
+    yield from scores_taken_for_probabilities(program, accuracy_of_scores)
 
 
 _OF_ROWS = {"categorical_accuracy", "CategoricalAccuracy", "CategoricalCrossentropy"}
@@ -119,6 +124,7 @@ def compared_by_broadcast(program: Program) -> Iterator[Finding]:
                 advice="Make them one shape first: `model.predict(x).ravel()`, or `tf.squeeze(model(x), axis=-1)`.",
             )
             break
+    yield from compared_by_broadcast_in_torch(program, compared_by_broadcast)
 
 
 def _combined(value: Value) -> tuple[tuple[Value, Value], ...]:

@@ -25,6 +25,7 @@ from recordsmith.doctor.lint.libraries.image_generators import flow_of
 from recordsmith.doctor.lint.libraries.models import CompiledModel, layers_of
 from recordsmith.doctor.lint.libraries.scaling import scaling_of
 from recordsmith.doctor.lint.program import Program
+from recordsmith.doctor.lint.rules.torch.normalised_twice import normalised_twice
 from recordsmith.doctor.lint.rules.torch.pixels import scaled_twice_in_torch
 from recordsmith.doctor.lint.rules.torch.unscaled import unscaled_in_torch
 from recordsmith.rules import Finding, Severity, rule
@@ -207,7 +208,7 @@ def _scales_itself(layer: Call) -> bool:
 
 @rule("P025", "scaled-twice", Severity.WARNING)
 def scaled_twice(program: Program) -> Iterator[Finding]:
-    """Pixels are scaled to 0..1 twice.
+    """Pixels are scaled to 0..1 twice, or normalised twice.
 
     Why it matters:
         `convert_image_dtype(image, tf.float32)` already divides by 255. Dividing again leaves values below 0.004: to
@@ -238,6 +239,7 @@ def scaled_twice(program: Program) -> Iterator[Finding]:
                     "is almost black.",
                     severity=Severity.INFO if program.source.cells and not program.roles(pipeline) else None,
                 )
+    yield from normalised_twice(program, scaled_twice)
     yield from _generators_scaling_twice(program)
     yield from _range_all_but_gone(program, reported)
     for model in program.models:

@@ -12,7 +12,8 @@ from recordsmith.doctor.lint.libraries.models import CompiledModel
 from recordsmith.doctor.lint.libraries.scaling import scaling_of
 from recordsmith.doctor.lint.libraries.tensorflow.parse_specs import parsed_feature_of
 from recordsmith.doctor.lint.program import Program
-from recordsmith.doctor.lint.rules.torch.outputs import activation_in_torch, labels_beyond_output_in_torch
+from recordsmith.doctor.lint.rules.torch.outputs import activation_in_torch
+from recordsmith.doctor.lint.rules.torch.targets import labels_against_loss_in_torch, labels_beyond_output_in_torch
 from recordsmith.rules import Finding, Severity, rule
 
 __all__ = ["TARGET_RULES"]
@@ -38,7 +39,7 @@ def labels_against_loss(program: Program) -> Iterator[Finding]:
     Why it matters:
         `sparse_categorical_crossentropy` takes class numbers, `categorical_crossentropy` takes a row of zeros with a
         single one for each example. With the other kind, training fails with a message about shapes, or compares the
-        wrong values.
+        wrong values. In PyTorch, `CrossEntropyLoss` takes class numbers as integers, and `BCEWithLogitsLoss` floats.
 
     Example:
         `tf.one_hot(label, 10)` in the pipeline and `loss="sparse_categorical_crossentropy"` in `compile`.
@@ -73,6 +74,7 @@ def labels_against_loss(program: Program) -> Iterator[Finding]:
                 f"Labels and loss do not fit: {found}. The labels come from {labels.made_by}.",
                 advice=advice,
             )
+    yield from labels_against_loss_in_torch(program, labels_against_loss)
 
 
 @rule("P028", "activation-against-loss", Severity.WARNING)

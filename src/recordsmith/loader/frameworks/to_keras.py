@@ -63,7 +63,7 @@ class KerasBatches(keras.utils.PyDataset):  # type: ignore[misc,name-defined] # 
         return False
 
     @use_multiprocessing.setter
-    def use_multiprocessing(self, wanted: bool) -> None:  # noqa: FBT001 - as Keras sets it
+    def use_multiprocessing(self, wanted: bool) -> None:
         if wanted:
             raise _more_workers("use_multiprocessing=True")
 

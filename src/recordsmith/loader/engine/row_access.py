@@ -8,7 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from recordsmith.columns import ByteColumn, PackedColumn, Ragged
+from recordsmith.columns import ByteColumn, Ragged
 from recordsmith.columns.any_column import concatenate, row_of
 from recordsmith.columns.offset_column import offsets_of
 from recordsmith.columns.sparse_column import SparseRow
@@ -22,7 +22,6 @@ __all__ = [
     "joined_columns",
     "row_at",
     "rows_in",
-    "shares_rows",
     "take_rows",
 ]
 
@@ -77,11 +76,6 @@ def rows_in(batch: Any) -> Iterator[Any]:
         yield from (row_at(batch, number) for number in range(len(first)))
     else:
         yield from (row_of(batch, number) for number in range(len(batch)))
-
-
-def shares_rows(column: Any) -> bool:
-    """Say whether a change to one of its rows in place, where that is possible, changes the column."""
-    return not isinstance(column, PackedColumn)  # a row of it is a new dict
 
 
 def joined_columns(parts: Sequence[Any]) -> Any:

@@ -20,7 +20,7 @@ SCHEMA = rs.Schema(
         "maybe": rs.Scalar("float32", optional=True),
         "text": rs.Text(optional=True),
         "sparse": rs.Sparse("float32", 10),
-        "packed": rs.Packed({"part": ("int64", (1,))}),
+        "packed": rs.Packed({"part": ("int64", (1,)), "other": ("int64", (2,)), "one": ("int64", ())}),
     }
 )
 ROWS = 60
@@ -33,7 +33,7 @@ def ds(tmp_path_factory: pytest.TempPathFactory) -> rs.Dataset:
     rows = []
     for n in range(ROWS):
         row = {"n": n, "x": [n, n], "tokens": range(n % 3), "words": ["a"] * (n % 2), "sparse": np.eye(10)[n % 10]}
-        row["packed"] = {"part": [n]}
+        row["packed"] = {"part": [n], "other": [n, n], "one": n}
         rows.append(row if n % 4 == 0 else {**row, "maybe": n / 2, "text": f"text {n}"})
     with rs.RecordWriter(path) as writer:
         writer.write_rows(rows, SCHEMA)
@@ -44,7 +44,7 @@ def ds(tmp_path_factory: pytest.TempPathFactory) -> rs.Dataset:
 def test_what_a_function_leaves_alone_keeps_its_type(ds: rs.Dataset, size: int):
     """Also in batches in which all rows have one length, or none is missing."""
     for plain, mapped in zip(ds.batch(size), ds.map(lambda row: {**row, "more": 1}).batch(size), strict=True):
-        for name in set(SCHEMA) - {"packed"}:
+        for name in SCHEMA:
             assert type(mapped[name]) is type(plain[name])
         assert [list(words) for words in mapped["words"]] == [list(words) for words in plain["words"]]
         assert mapped["tokens"] == plain["tokens"]
@@ -53,15 +53,25 @@ def test_what_a_function_leaves_alone_keeps_its_type(ds: rs.Dataset, size: int):
 def test_changes_in_place_count(ds: rs.Dataset):
     def change(row: dict[str, Any]) -> dict[str, Any]:
         row["x"] *= 2
-        row["packed"]["part"] = row["packed"]["part"] + 1
+        if row["n"] > 5:
+            row["packed"]["part"] = row["packed"]["part"] + 1
+        row["packed"]["other"] += 1
         row["tokens"][:] = 9
         row["n"] = row["n"] + 1
         return row
 
+    def change_packed(row: dict[str, Any]) -> dict[str, Any]:
+        row["packed"]["other"] *= 3
+        return row
+
+    batch = next(iter(ds.map(change_packed).batch(ROWS)))
+    assert isinstance(batch["packed"], rs.PackedColumn)
+    assert [row["other"].tolist() for row in batch["packed"]] == [[3 * n] * 2 for n in range(ROWS)]
     for epoch in range(2):
         batch = next(iter(ds.map(change).batch(ROWS)))
         assert batch["x"].tolist() == [[2 * n] * 2 for n in range(ROWS)], epoch
-        assert [row["part"].tolist() for row in batch["packed"]] == [[n + 1] for n in range(ROWS)]
+        assert [row["part"].tolist() for row in batch["packed"]] == [[n + (n > 5)] for n in range(ROWS)]
+        assert [row["other"].tolist() for row in batch["packed"]] == [[n + 1] * 2 for n in range(ROWS)]
         assert batch["tokens"].to_list() == [[9] * (n % 3) for n in range(ROWS)]
         assert batch["n"].tolist() == list(range(1, ROWS + 1))
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from recordsmith.errors import PipelineError, list_names
 from recordsmith.loader.engine.errors_in_functions import check_function, function_name, in_batch_function, in_function
-from recordsmith.loader.engine.row_access import RowValues, row_at, shares_rows
+from recordsmith.loader.engine.row_access import RowValues, row_at
 from recordsmith.loader.plan import BatchChange, RowChange, Rows
 from recordsmith.loader.verbs.arguments import verb
 from recordsmith.loader.verbs.chain import Chain, LoaderT
@@ -84,11 +84,12 @@ class MapVerb(Chain[LoaderT]):
 def map_columns(function: Function, rows: Rows) -> dict[str, Any]:
     """Put rows through a function one by one; what it changed are columns of single values."""
     results = []
-    untouched = {name for name, column in rows.columns.items() if shares_rows(column)}
+    untouched = set(rows.columns)
     for number in range(len(rows)):
         with in_function("map", function, rows, number):
             row = row_at(rows.columns, number)
-            result = function(dict(row))
+            given = {name: dict(value) if isinstance(value, dict) else value for name, value in row.items()}
+            result = function(row)
             if not isinstance(result, Mapping):
                 raise PipelineError(
                     "A function of rows returns a row: a mapping of names to values.",
@@ -98,7 +99,7 @@ def map_columns(function: Function, rows: Rows) -> dict[str, Any]:
             if not result:
                 raise PipelineError("A function of rows returned a row without features.", found=repr(result))
             results.append(result)
-        untouched = {name for name in untouched if name in result and result[name] is row[name]}
+        untouched = {name for name in untouched if name in result and _is_same(result[name], given[name])}
     names = list(results[0]) if results else list(rows.columns)
     for number, result in enumerate(results):
         if list(result) != names and set(result) != set(names):
@@ -112,3 +113,10 @@ def map_columns(function: Function, rows: Rows) -> dict[str, Any]:
         name: rows.columns[name] if name in untouched else RowValues([result[name] for result in results])
         for name in names
     }
+
+
+def _is_same(value: Any, given: Any) -> bool:
+    """Say whether a value is the one that the function was given; an array changed in place changed its column."""
+    if isinstance(value, dict) and isinstance(given, dict):  # a row of a packed feature is a new dict
+        return value.keys() == given.keys() and all(value[part] is given[part] for part in given)
+    return value is given

@@ -6,6 +6,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+
+from recordsmith.columns import PackedColumn
 from recordsmith.errors import PipelineError, list_names
 from recordsmith.loader.engine.errors_in_functions import check_function, function_name, in_batch_function, in_function
 from recordsmith.loader.engine.row_access import RowValues, row_at
@@ -85,10 +88,12 @@ def map_columns(function: Function, rows: Rows) -> dict[str, Any]:
     """Put rows through a function one by one; what it changed are columns of single values."""
     results = []
     untouched = set(rows.columns)
+    # An array that is changed in place changes its column. A row of a packed feature is a new dict, with copies.
+    packed = {name for name, column in rows.columns.items() if isinstance(column, PackedColumn)}
     for number in range(len(rows)):
         with in_function("map", function, rows, number):
             row = row_at(rows.columns, number)
-            given = {name: dict(value) if isinstance(value, dict) else value for name, value in row.items()}
+            given = {name: _content(value) if name in packed else value for name, value in row.items()}
             result = function(row)
             if not isinstance(result, Mapping):
                 raise PipelineError(
@@ -99,7 +104,11 @@ def map_columns(function: Function, rows: Rows) -> dict[str, Any]:
             if not result:
                 raise PipelineError("A function of rows returned a row without features.", found=repr(result))
             results.append(result)
-        untouched = {name for name in untouched if name in result and _is_same(result[name], given[name])}
+        untouched = {
+            name
+            for name in untouched.intersection(result)
+            if (_content(result[name]) == given[name] if name in packed else result[name] is given[name])
+        }
     names = list(results[0]) if results else list(rows.columns)
     for number, result in enumerate(results):
         if list(result) != names and set(result) != set(names):
@@ -115,8 +124,10 @@ def map_columns(function: Function, rows: Rows) -> dict[str, Any]:
     }
 
 
-def _is_same(value: Any, given: Any) -> bool:
-    """Say whether a value is the one that the function was given; an array changed in place changed its column."""
-    if isinstance(value, dict) and isinstance(given, dict):  # a row of a packed feature is a new dict
-        return value.keys() == given.keys() and all(value[part] is given[part] for part in given)
-    return value is given
+def _content(value: Any) -> object:
+    """Return what a row of a packed feature contains; something that is equal to nothing else for other values."""
+    if value is None:
+        return None
+    if not isinstance(value, dict) or not all(isinstance(part, (np.ndarray, np.generic)) for part in value.values()):
+        return object()
+    return {name: (part.dtype, part.shape, part.tobytes()) for name, part in value.items()}

@@ -59,6 +59,9 @@ def ds(tmp_path_factory: pytest.TempPathFactory) -> rs.Dataset:
         (lambda ds: ds.map(3), "map needs a function"),
         (lambda ds: ds.batch(4, on_error="ignore"), "Unknown on_error"),
         (lambda ds: ds.shuffle(seed=0).select("nn"), "Did you mean 'n'"),
+        (lambda ds: ds.shuffle(seed=0).select(["n", "label"]), "names of features one after the other"),
+        (lambda ds: ds.batch(4).pairs("n", "label").pairs("n", "label"), "pairs after pairs"),
+        (lambda ds: ds.batch(4).pairs("n", "label").select("n"), "select after pairs"),
     ],
 )
 def test_chains_that_cannot_be(chain: Chain, message: str, ds: rs.Dataset):
@@ -179,6 +182,13 @@ def test_pairs(ds: rs.Dataset):
     assert records.tolist() == x["n"].tolist()
     assert y.argmax(axis=1).tolist() == (records % 5).tolist()
     assert ds.shuffle(seed=1).padded_batch(8).pairs(["values", "text"], "label").verify_pairs(50) == 50
+
+
+def test_rows_of_pairs_are_tuples(ds: rs.Dataset):
+    rows = list(ds.shuffle(seed=1).pairs(["n", "text"], "label"))
+    assert [(int(inputs["n"]), inputs["text"], int(label)) for inputs, label in rows] == [
+        (row["n"], f"row {row['n']}", row["n"] % 5) for row in ds.shuffle(seed=1)
+    ]
 
 
 def test_pairs_that_do_not_belong_together_are_found(ds: rs.Dataset):

@@ -143,4 +143,6 @@ def _part(dtype: np.dtype[Any], name: str) -> np.dtype[Any]:
 def _native(values: Any) -> Any:
     """Copy a part out of the rows, so that it is aligned and in one piece, as other libraries want it."""
     array = np.ascontiguousarray(values, values.dtype.newbyteorder("="))
+    if values.ndim and (not array.flags.aligned or any(stride % array.itemsize for stride in array.strides)):
+        array = array.copy()  # numpy calls one row in one piece, whatever its strides
     return array.reshape(np.shape(values))[()]

@@ -16,6 +16,7 @@ from recordsmith.dataset.compressed import CompressedShards
 from recordsmith.dataset.inference import Census, not_examples, sample_census, schema_from_census
 from recordsmith.dataset.layout import DatasetLayout, find_layout
 from recordsmith.dataset.payload_decoding import PayloadDecoder, payload_decoder
+from recordsmith.dataset.selected_names import check_selected_names
 from recordsmith.errors import (
     ChangedFileError,
     RecordsmithError,
@@ -23,7 +24,6 @@ from recordsmith.errors import (
     SchemaMismatchError,
     did_you_mean,
     import_extra,
-    list_names,
 )
 from recordsmith.records.compression import reading_compression
 from recordsmith.records.core_failures import StaleIndexError
@@ -130,8 +130,7 @@ class StoredDataset:
 
     def select(self, *names: str) -> Self:
         """Keep only some features. The others are not decoded."""
-        if not names:
-            raise SchemaError("select needs at least one feature.", expected=list_names(self.schema))
+        check_selected_names(names, self.schema, SchemaError)
         return self._like(_given_schema=self.schema.select(names))
 
     def __len__(self) -> int:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Generic, NoReturn, Self, TypeAlias, TypeV
 
 from recordsmith.errors import PipelineError
 from recordsmith.loader.engine.feeding import feed
-from recordsmith.loader.engine.row_access import row_at
+from recordsmith.loader.engine.row_access import rows_in
 from recordsmith.loader.frameworks.torch_states import loader_state
 from recordsmith.loader.notebook import loader_html
 from recordsmith.loader.order.shuffle_quality import ShuffleQuality, shuffle_quality
@@ -140,10 +140,8 @@ class Loader(SelectVerb["Loader[Item_co]"], Verbs["Loader[Item_co]", "Loader[Any
 
     def _rows(self) -> Iterator[Any]:
         plan = replace(self.plan, batching=Batching(_HEAVY_ROWS_AT_ONCE if self.plan.heavy else _ROWS_AT_ONCE))
-        for columns, _ in feed(plan, self._session.begin()):
-            count = len(next(iter(columns.values())))
-            for number in range(count):
-                yield row_at(columns, number)
+        for batch, _ in feed(plan, self._session.begin()):
+            yield from rows_in(batch)
 
     def verify_pairs(self, n: int = 1000) -> int:
         """Check that inputs and targets belong together: read the records of the first n rows again and compare.

@@ -76,10 +76,12 @@ class BatchChange(ABC):
     Attributes:
         picks_columns: it only picks from the columns, so that what becomes of them is known without a batch.
         with_index: it needs the records' numbers, as the column RECORD_NUMBERS.
+        makes_tuples: it gives tuples, in which features have no names.
     """
 
     picks_columns: bool = False
     with_index: bool = False
+    makes_tuples: bool = False
 
     @abstractmethod
     def apply(self, batch: Any) -> Any:
@@ -218,6 +220,11 @@ class Plan:
         """Refuse a verb that is about rows once there are batches."""
         if self.batching is not None:
             raise PipelineError(f"{verb} after batching would {advice}")
+
+    def before_pairs(self, verb: str) -> None:
+        """Refuse a verb that names features of batches once these are tuples."""
+        if self.batch_changes and self.batch_changes[-1].makes_tuples:
+            raise PipelineError(f"{verb} after pairs would find tuples without names. Write it before .pairs().")
 
 
 def plan_of(dataset: StoredDataset) -> Plan:

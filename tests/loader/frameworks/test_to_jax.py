@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import importlib
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -53,13 +54,23 @@ def test_the_state_is_that_of_what_was_received(ds: rs.Dataset) -> None:
     assert first + numbers(other.to_jax()) == numbers(ds.shuffle(seed=1).batch(8))
 
 
-def test_numbers_that_do_not_fit_are_refused(tmp_path: Path) -> None:
-    schema = rs.Schema({"n": rs.Scalar("int64")})
+@pytest.mark.parametrize(("dtype", "values"), [("int64", [1, 2**40]), ("uint64", [1, 2**32]), ("float64", [0, -1e39])])
+def test_numbers_that_do_not_fit_are_refused(tmp_path: Path, dtype: Any, values: list[float]) -> None:
+    schema = rs.Schema({"n": rs.Scalar(dtype)})
     with rs.RecordWriter(tmp_path / "a.tfrecord") as writer:
-        writer.write_columns({"n": [1, 2**40]}, schema)
+        writer.write_columns({"n": values}, schema)
     with pytest.raises(rs.PipelineError, match="32 bits") as caught:
-        list(rs.open(tmp_path / "a.tfrecord").batch(2).to_jax())
+        list(rs.open(tmp_path / "a.tfrecord", schema=schema).batch(2).to_jax())
     assert caught.value.feature == "n"
+
+
+def test_numbers_that_fit_come_in_32_bits(tmp_path: Path) -> None:
+    values = [np.nan, np.inf, -np.inf, 0.1, 3e38]
+    with rs.RecordWriter(tmp_path / "a.tfrecord") as writer:
+        writer.write_columns({"x": values}, rs.Schema({"x": rs.Scalar("float64")}))
+    ds = rs.open(tmp_path / "a.tfrecord", schema=rs.Schema({"x": rs.Scalar("float64")}))
+    (batch,) = ds.batch(5).to_jax()
+    np.testing.assert_array_equal(batch["x"], np.array(values, np.float32))
 
 
 def test_a_device_is_chosen(ds: rs.Dataset) -> None:

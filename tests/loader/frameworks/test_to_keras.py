@@ -51,6 +51,18 @@ def test_ranks_have_their_shares_and_continue_after_an_epoch(tmp_path: Path):
     assert sorted(second) == list(range(40))
 
 
+def test_keras_has_no_workers_of_its_own(tmp_path: Path):
+    """They would ask for batches side by side: `predict` gave the right rows in another order."""
+    batches = numbered(tmp_path / "a.tfrecord", 40).batch(8).to_keras()
+    with pytest.raises(rs.PipelineError, match="another order") as caught:
+        batches.workers = 3
+    assert caught.value.found == "workers=3"
+    with pytest.raises(rs.PipelineError, match="another order"):
+        batches.use_multiprocessing = True
+    batches.workers, batches.use_multiprocessing = 1, False
+    assert (batches.workers, batches.use_multiprocessing) == (1, False)
+
+
 @pytest.mark.parametrize("name", ["text", "tokens", "sparse"])
 def test_what_is_no_array_is_refused(tmp_path: Path, name: str):
     ds = write(tmp_path / "a.tfrecord", {name: PLAIN[name]}, 4)

@@ -240,6 +240,14 @@ def fails_at_700(row: dict[str, Any]) -> dict[str, Any]:
     return row
 
 
+@pytest.mark.parametrize("address", ["127.0.0.3:1", "ray://127.0.0.3:1"])
+def test_an_address_where_nobody_listens_is_an_error_at_once(address: str) -> None:
+    """Ray tries for minutes, and writes lines that say nothing to its users."""
+    with pytest.raises(rs.RecordsmithError, match="no Ray cluster at this address") as caught:
+        ray_engine.RayEngine(address, None)._connect()
+    assert "Connection refused" in str(caught.value.found)
+
+
 def test_exceptions_come_home(quick_path: Path) -> None:
     schema = rs.Schema({"n": rs.Scalar("int64")})
     with pytest.raises(ZeroDivisionError, match="the row is 700") as caught:

@@ -106,6 +106,18 @@ def test_what_is_there_is_refused_and_replaced_only_on_demand(s3_url: str, tmp_p
     assert nothing_left(s3_url, tmp_path / "cache")
 
 
+def test_a_url_that_could_not_be_opened_again_is_refused() -> None:
+    with pytest.raises(rs.RecordsmithError, match="could not be opened again"):
+        rs.make({"x": np.arange(3)}, "s3://bucket/run[1]", name="data")
+
+
+def test_datasets_beside_each_other_whose_names_differ_after_a_mark(s3_url: str) -> None:
+    for number in (1, 2):
+        rs.make({"x": np.full(5, number)}, f"{s3_url}/run #{number}", name="data")
+    for number in (1, 2):
+        assert [int(row["x"]) for row in rs.open(f"{s3_url}/run #{number}")] == [number] * 5
+
+
 def test_files_of_others_are_refused(s3_url: str) -> None:
     open_folder(s3_url).put("train.tfrecord", b"of somebody else")
     with pytest.raises(rs.RecordsmithError, match="already"):

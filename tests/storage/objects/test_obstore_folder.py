@@ -65,6 +65,15 @@ def write_list_read_and_delete(url: str) -> None:
     assert list(folder.walk()) == []
 
 
+@pytest.mark.parametrize("name", ["run #1", "what?", "at 12%3A00", "50%25", "ünï 数据", "a+b&c=d"])
+def test_a_folder_has_the_name_that_the_url_says(every_s3_url: str, name: str) -> None:
+    """A # or ? and all after it was left out: two outputs could be one folder. What looked encoded was decoded."""
+    open_folder(f"{every_s3_url}/{name}").put("a", b"data")
+    open_folder(f"{every_s3_url}/{name}/deep").put("b", b"more")
+    assert sorted(facts.key for facts in open_folder(every_s3_url).walk()) == [f"{name}/a", f"{name}/deep/b"]
+    assert [facts.key for facts in open_folder(f"{every_s3_url}/{name}").walk()] == ["a", "deep/b"]
+
+
 def test_a_missing_object_says_where(s3_url: str) -> None:
     with pytest.raises(FileNotFoundError, match=f"{s3_url}/no.tfrecord"):
         open_folder(s3_url).head("no.tfrecord")

@@ -37,9 +37,31 @@ def test_plain_http_needs_loopback_or_a_word(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:9000")
     assert settings_for("s3").allow_http
     monkeypatch.setenv("AWS_ENDPOINT_URL", "http://minio.example:9000")
-    assert not settings_for("s3").allow_http
+    with pytest.raises(rs.RecordsmithError, match="no TLS") as caught:  # obstore would try until the time limit
+        settings_for("s3")
+    assert "AWS_ALLOW_HTTP=true" in str(caught.value)
     monkeypatch.setenv("AWS_ALLOW_HTTP", "true")
     assert settings_for("s3").allow_http
+    monkeypatch.setenv("AZURE_STORAGE_ENDPOINT", "http://azure.example")
+    with pytest.raises(rs.RecordsmithError, match="AZURE_ALLOW_HTTP=true"):
+        settings_for("az")
+
+
+@pytest.mark.parametrize(
+    "endpoint", ["not a url", "minio:9000", "https://", "https://host:port", "ftp://host", "http://h\u00f6st\n"]
+)
+def test_an_endpoint_that_is_no_url(endpoint: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Some of them were a panic inside obstore."""
+    monkeypatch.setenv("AWS_ENDPOINT_URL", endpoint)
+    with pytest.raises(rs.RecordsmithError, match="is not a URL"):
+        settings_for("s3")
+
+
+def test_a_url_with_credentials_is_refused_and_not_shown() -> None:
+    with pytest.raises(rs.RecordsmithError, match="cannot contain credentials") as caught:
+        open_folder("s3://key:a-secret@bucket/data")
+    assert "a-secret" not in str(caught.value)
+    assert open_folder("abfss://container@account.dfs.core.windows.net/data").url  # that is no user
 
 
 def test_nothing_that_is_shown_has_a_secret(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,8 +13,8 @@ from typing import TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from recordsmith.columns.any_column import concatenate
-from recordsmith.errors import ChangedFileError, RecordsmithError
+from recordsmith.errors import ChangedFileError, PipelineError, RecordsmithError, list_names
+from recordsmith.loader.engine.row_access import joined_columns
 from recordsmith.loader.fetching.reading_ahead import ReadAhead
 from recordsmith.loader.fetching.record_fetching import Fetcher
 from recordsmith.loader.order.record_order import ENDLESS, OrderedRecords
@@ -140,10 +140,17 @@ def joined(parts: Sequence[Rows], memory: RowMemory | None = None) -> Rows:
         empty = np.empty(0, np.int64)
         return Rows({}, empty, empty, empty)
     columns = {}
+    other = next((part for part in parts if part.columns.keys() != parts[0].columns.keys()), None)
+    if other is not None:
+        raise PipelineError(
+            "A function of rows returned different features for different rows.",
+            found=f"{list_names(other.columns)} for record {int(other.numbers[0])}",
+            expected=f"{list_names(parts[0].columns)}, as for record {int(parts[0].numbers[0])}",
+        )
     for name in parts[0].columns:
         values = [part.columns[name] for part in parts]
         whole = None if memory is None else memory.whole(name, values)
-        columns[name] = concatenate(values) if whole is None else whole
+        columns[name] = joined_columns(values) if whole is None else whole
     return Rows(
         columns,
         np.concatenate([part.numbers for part in parts]),

@@ -21,7 +21,11 @@ from recordsmith.loader.verbs.arguments import check_whole_number
 __all__ = ["JaxBatches", "JaxIterator", "RaggedArrays", "SparseArrays", "to_jax"]
 
 _FRAMEWORK = "JAX"
-_NARROWED = {np.dtype(np.int64): np.int32, np.dtype(np.uint64): np.uint32}
+_NARROWED = {
+    np.dtype(np.int64): np.dtype(np.int32),
+    np.dtype(np.uint64): np.dtype(np.uint32),
+    np.dtype(np.float64): np.dtype(np.float32),
+}
 
 
 class RaggedArrays(NamedTuple):
@@ -180,12 +184,13 @@ class JaxBatches:
         narrow = _NARROWED.get(array.dtype)
         if narrow is not None and not self._jax.config.jax_enable_x64:
             # JAX cuts 64 bits to 32 without a word; it is done here, where it can be checked.
-            limits = np.iinfo(narrow)
-            if array.size and not (limits.min <= array.min() and array.max() <= limits.max):
+            limits: Any = np.iinfo(narrow) if narrow.kind != "f" else np.finfo(narrow)
+            finite = array if narrow.kind != "f" else array[np.isfinite(array)]
+            if finite.size and not (limits.min <= finite.min() and finite.max() <= limits.max):
                 raise PipelineError(
-                    "JAX stores integers in 32 bits, and a value does not fit.",
+                    "JAX stores numbers in 32 bits, and a value does not fit.",
                     feature=name,
-                    found=f"{int(array.min())} to {int(array.max())}",
+                    found=f"{finite.min()} to {finite.max()}",
                     expected=f"{limits.min} to {limits.max}",
                     advice='Call jax.config.update("jax_enable_x64", True), or leave the feature out with .select().',
                 )

@@ -48,6 +48,26 @@ class KerasBatches(keras.utils.PyDataset):  # type: ignore[misc,name-defined] # 
         self._kept: dict[int, Any] = {}  # those of them that Keras may ask for again
 
     @property
+    def workers(self) -> int:
+        """How many threads or processes of Keras ask for batches: one, so that these come in their order."""
+        return 1
+
+    @workers.setter
+    def workers(self, workers: int) -> None:
+        if workers > 1:
+            raise _more_workers(f"workers={workers}")
+
+    @property
+    def use_multiprocessing(self) -> bool:
+        """Whether Keras starts processes: no, as each would begin with the first batch."""
+        return False
+
+    @use_multiprocessing.setter
+    def use_multiprocessing(self, wanted: bool) -> None:
+        if wanted:
+            raise _more_workers("use_multiprocessing=True")
+
+    @property
     def num_batches(self) -> int | None:
         """How many batches an epoch has; None if that is not known, or if there is no end."""
         try:
@@ -97,6 +117,16 @@ class KerasBatches(keras.utils.PyDataset):  # type: ignore[misc,name-defined] # 
         """Begin with the rest of an epoch. Keras counts on whole epochs: the first one then continues into the next."""
         self._session.restore(state)
         self._batches = None
+
+
+def _more_workers(found: str) -> PipelineError:
+    return PipelineError(
+        "Keras cannot have workers of its own for these batches: they would come in another order.",
+        found=found,
+        expected="workers=1 and use_multiprocessing=False",
+        advice="Threads are chosen by the verb that makes batches, as in .batch(n, threads=4); for slow Python code "
+        "write .map(f, processes=True).",
+    )
 
 
 def _arrays(value: Any, name: str | None = None) -> Any:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import os
 import secrets
+import socket
 import sys
 import time
 from collections import deque
@@ -18,6 +19,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from types import ModuleType, TracebackType
 from typing import Any, Generic, Self, TypeVar
+from urllib.parse import urlsplit
 
 from recordsmith.errors import RecordsmithError, advise, import_extra
 from recordsmith.run.engines.chunk_groups import groups_of
@@ -32,6 +34,7 @@ R = TypeVar("R")
 
 _LOOPBACK = "127.0.0.2" if sys.platform == "linux" else "127.0.0.1"  # Ray replaces the latter by a public address
 _MOST_ATTEMPTS = 6
+_SECONDS_TO_CONNECT = 10.0
 _SECONDS_WITHOUT = 300.0  # processors; new machines may be on their way
 _SECONDS_TO_LOOK = 1.0  # for a result, before new machines are looked for
 _AHEAD = 2  # tasks for each processor, so that none has to wait for the next one
@@ -91,13 +94,15 @@ class RayEngine(Engine):
             quiet |= {"include_dashboard": False, "num_cpus": self._workers, "_node_ip_address": _LOOPBACK}
             self._ray.init(address="local", **quiet)
             return
+        address = self._address or os.environ["RAY_ADDRESS"]
         try:
+            _check_listening(address)
             self._ray.init(address=self._address, **quiet)
-        except (ConnectionError, ValueError, RuntimeError) as error:
+        except (OSError, ValueError, RuntimeError) as error:
             raise RecordsmithError(
                 "There is no Ray cluster at this address.",
-                found=self._address or os.environ["RAY_ADDRESS"],
-                expected=str(error).splitlines()[0],
+                found=f"{address}: {str(error).splitlines()[0]}",
+                expected="the address of a running cluster, such as 10.0.0.1:6379, or auto",
                 advice="Start one with `ray start --head`, or leave the address out to use this machine.",
             ) from None
 
@@ -212,6 +217,16 @@ class RayEngine(Engine):
                 advice="Finished work is kept. Check the logs of Ray: a worker may have too little memory.",
             ) from error
         return [replace(attempt, number=attempt.number + 1)]
+
+
+def _check_listening(address: str) -> None:
+    """Raise OSError if nobody listens at the host and port of an address: Ray would try for minutes.
+
+    An address of this machine is left to Ray, which may replace it by a public one.
+    """
+    place = urlsplit(address if "://" in address else f"//{address}")
+    if place.hostname and place.port and place.hostname not in ("localhost", "127.0.0.1"):
+        socket.create_connection((place.hostname, place.port), _SECONDS_TO_CONNECT).close()
 
 
 def _next(again: deque[_Attempt[T]], items: Iterator[tuple[int, T]]) -> _Attempt[T] | None:

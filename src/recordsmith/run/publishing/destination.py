@@ -16,6 +16,7 @@ machines do the work and no folder was given, they share what they finish in obj
 from __future__ import annotations
 
 import contextlib
+import glob
 import hashlib
 import os
 import secrets
@@ -237,6 +238,13 @@ def open_destination(
             raise RecordsmithError("A staging folder is for an output at a URL.", found=f"the output {text}")
         yield Destination(os.path.abspath(text), os.path.abspath(text))
         return
+    if glob.has_magic(text):
+        raise RecordsmithError(
+            "The output URL contains one of the characters *, ? and [, so it could not be opened again.",
+            path=without_secrets(text),
+            expected="a URL without them: where data are read, they stand for several files",
+            advice="Choose another name.",
+        )
     resumable = execution is not None and not is_file
     shared = shared_staging(text, staging, execution if resumable else None)
     if shared is not None:

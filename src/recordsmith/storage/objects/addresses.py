@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+from urllib.parse import quote
 
-__all__ = ["OBSTORE_SCHEMES", "child_url", "scheme_of", "split_url", "without_secrets"]
+__all__ = ["OBSTORE_SCHEMES", "child_url", "encoded_url", "scheme_of", "split_url", "without_secrets"]
 
 OBSTORE_SCHEMES = frozenset({"s3", "s3a", "gs", "az", "azure", "abfs", "abfss", "adl", "http", "https"})
 
@@ -41,6 +42,17 @@ def child_url(url: str, name: str) -> str:
     """
     place, mark, query = _query_apart(url)
     return f"{place.rstrip('/')}/{name}{mark}{query}"
+
+
+def encoded_url(url: str) -> str:
+    """Return the URL of a store's folder as obstore takes it: in percent encoding. Here, names stand as they are.
+
+    >>> encoded_url("s3://bucket/run #1/at 12%3A00")
+    's3://bucket/run%20%231/at%2012%253A00'
+    """
+    scheme, mark, rest = url.partition("://")
+    bucket, slash, path = rest.partition("/")
+    return f"{scheme}{mark}{bucket}{slash}{quote(path)}"
 
 
 def without_secrets(url: str) -> str:

@@ -23,7 +23,7 @@ from typing import Any, TypeVar
 from urllib.parse import unquote
 
 from recordsmith.errors import RecordsmithError
-from recordsmith.storage.objects.addresses import scheme_of
+from recordsmith.storage.objects.addresses import encoded_url, scheme_of
 from recordsmith.storage.objects.interruptible import interruptible
 from recordsmith.storage.objects.object_folder import BLOCK, ConditionFailedError, ObjectFacts, ObjectFolder
 from recordsmith.storage.objects.obstore_library import keep_of_parent, obstore_part
@@ -239,7 +239,7 @@ class ObstoreFolder(ObjectFolder):
         try:
             if scheme_of(self.url) in ("http", "https"):  # also where the server is Amazon's: the URL may be signed
                 return stores.HTTPStore(self.url, **options)
-            return stores.from_url(self.url, **settings.options, **options)
+            return stores.from_url(encoded_url(self.url), **settings.options, **options)
         except Exception as error:  # noqa: BLE001 - obstore raises many kinds, and its chain may show secrets
             raise not_opened(reason(error, settings.secrets()), self.shown()) from None
 

@@ -6,7 +6,7 @@ import os
 from functools import lru_cache
 
 from recordsmith.errors import RecordsmithError
-from recordsmith.storage.objects.addresses import OBSTORE_SCHEMES, scheme_of
+from recordsmith.storage.objects.addresses import OBSTORE_SCHEMES, scheme_of, without_secrets
 from recordsmith.storage.objects.object_folder import ObjectFolder
 
 __all__ = ["open_folder"]
@@ -25,12 +25,20 @@ def open_folder(url: str) -> ObjectFolder:
         from recordsmith.storage.objects.fsspec_folder import FsspecFolder  # here and below: most data is local
 
         return FsspecFolder(url)
-    if not url.partition("://")[2].partition("/")[0]:
+    bucket = url.partition("://")[2].partition("/")[0]
+    if not bucket:
         raise RecordsmithError(
             "The URL names no bucket.",
             path=f"{scheme}://",
             expected=f"a URL such as {scheme}://bucket/folder",
             advice="Buckets cannot be listed here. Name the one that contains the data.",
+        )
+    if "@" in bucket and scheme in ("s3", "s3a", "gs"):
+        raise RecordsmithError(
+            "A URL of object storage cannot contain credentials: they would be stored with the data.",
+            path=without_secrets(url),
+            expected=f"a URL such as {scheme}://bucket/folder",
+            advice="Give them in environment variables, such as AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY.",
         )
     return _opened(url, tuple(sorted(item for item in os.environ.items() if item[0].startswith(_SETTINGS))))
 

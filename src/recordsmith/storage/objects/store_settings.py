@@ -24,6 +24,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from recordsmith.errors import RecordsmithError
+from recordsmith.storage.objects.addresses import without_secrets
 
 __all__ = ["Settings", "settings_for"]
 
@@ -79,9 +80,11 @@ def settings_for(scheme: str) -> Settings:
     if scheme in ("http", "https"):
         return Settings(allow_http=True)
     anonymous = not _environment("AZURE_", _SECRET_NAME) and not _is_machine_of("Microsoft")
-    local = _is_loopback(os.environ.get("AZURE_STORAGE_ENDPOINT") or os.environ.get("AZURE_ENDPOINT"))
+    endpoint = os.environ.get("AZURE_STORAGE_ENDPOINT") or os.environ.get("AZURE_ENDPOINT")
+    allow_http = _is_loopback(endpoint) or _is_true("AZURE_ALLOW_HTTP")
+    _check_endpoint(endpoint, allow_http=allow_http, allowing="AZURE_ALLOW_HTTP")
     anonymous = anonymous and not os.environ.get("AZURE_CLIENT_ID") and not os.environ.get("AZURE_USE_AZURE_CLI")
-    return Settings({"skip_signature": True} if anonymous else {}, allow_http=local, anonymous=anonymous)
+    return Settings({"skip_signature": True} if anonymous else {}, allow_http=allow_http, anonymous=anonymous)
 
 
 def _amazon() -> Settings:
@@ -103,6 +106,7 @@ def _amazon() -> Settings:
         **({"endpoint": endpoint} if endpoint else {}),
     }
     allow_http = _is_loopback(endpoint) or _is_true("AWS_ALLOW_HTTP")
+    _check_endpoint(endpoint, allow_http=allow_http, allowing="AWS_ALLOW_HTTP")
     keys = None
     anonymous = _is_true("AWS_SKIP_SIGNATURE")
     if not anonymous:
@@ -199,6 +203,32 @@ def _environment(prefix: str, secret: re.Pattern[str] | None = None) -> bool:
 
 def _is_true(variable: str) -> bool:
     return os.environ.get(variable, "").lower() in ("1", "true", "yes", "on")
+
+
+def _check_endpoint(endpoint: str | None, *, allow_http: bool, allowing: str) -> None:
+    """Refuse an endpoint that no request can be sent to: obstore would panic, or try until the time limit."""
+    if not endpoint:
+        return
+    shown = without_secrets(endpoint)
+    try:
+        parts = urlsplit(endpoint)
+        is_url = parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port or 1) > 0
+    except ValueError:
+        is_url = False
+    if not is_url or not endpoint.isascii() or not endpoint.isprintable() or " " in endpoint:
+        raise RecordsmithError(
+            "The endpoint of the object storage is not a URL.",
+            found=shown,
+            expected="a URL such as https://minio.example:9000",
+            advice="Correct the variable, such as AWS_ENDPOINT_URL, or endpoint_url of the AWS profile.",
+        )
+    if parts.scheme == "http" and not allow_http:
+        raise RecordsmithError(
+            "The endpoint of the object storage has no TLS, so others could read what is sent.",
+            found=shown,
+            expected="https, or an endpoint on this machine",
+            advice=f"Use https://, or allow it with {allowing}=true in the environment.",
+        )
 
 
 def _is_loopback(endpoint: str | None) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -44,3 +45,17 @@ def test_batches_do_not_share_memory_while_they_live():
     one, two = (padded(column, None, None, truncate=False) for _ in range(2))
     one[:] = -1
     assert (two == np.arange(2000).reshape(100, 20)).all()
+
+
+def test_advice_is_about_what_is_wrong(tmp_path: Path):
+    schema = rs.Schema({"tokens": rs.Tensor("int64", (None,)), "words": rs.Text((None,))})
+    with rs.RecordWriter(tmp_path / "a.tfrecord") as writer:
+        writer.write_rows([{"tokens": range(4), "words": ["a"]}], schema)
+    ds = rs.open(tmp_path / "a.tfrecord", schema=schema)
+    with pytest.raises(rs.PipelineError, match="does not fit the values") as caught:
+        list(ds.padded_batch(2, pad_value="a"))
+    assert (caught.value.found, caught.value.expected) == ("a", "int64")
+    assert "pad_value={'tokens': ...}" in str(caught.value)
+    with pytest.raises(rs.PipelineError, match="longer than the 3") as caught:
+        list(ds.padded_batch(2, pad_to=3))
+    assert "larger pad_to" in str(caught.value)

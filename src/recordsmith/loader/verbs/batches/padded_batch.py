@@ -47,11 +47,15 @@ class PaddedBatching(Batching):
         length = self.pad_to.get(name) if isinstance(self.pad_to, Mapping) else self.pad_to
         try:
             return padded(column, length, value, truncate=self.truncate)
-        except ValueError as error:
+        except PipelineError as error:
+            is_long = length is not None and column.lengths.max(initial=0) > length
+            advice = "Give a larger pad_to, or truncate=True to cut what is longer."
             raise PipelineError(
                 f"The rows of {name!r} cannot be padded: {reason_of(error)}",
                 feature=name,
-                advice="Give a larger pad_to, or truncate=True to cut what is longer.",
+                found=error.found,
+                expected=error.expected,
+                advice=advice if is_long else f"Give each feature its own value: pad_value={{{name!r}: ...}}.",
             ) from None
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from recordsmith.errors import PipelineError
-from recordsmith.loader.engine.errors_in_functions import function_name, in_function
+from recordsmith.loader.engine.errors_in_functions import check_function, function_name, in_function
 from recordsmith.loader.engine.row_access import row_at, take_rows
 from recordsmith.loader.plan import RowChange, Rows
 from recordsmith.loader.verbs.arguments import verb
@@ -58,8 +58,7 @@ class FilterVerb(Chain[LoaderT]):
             vectorized: the function takes many rows at once.
         """
         plan = self.plan
-        if not callable(function):
-            raise PipelineError("filter needs a function of one row.", found=repr(function))
+        check_function("filter", function, "filter needs a function of one row.")
         plan.before_batching("filter", "look at whole batches. Filter first: .filter(...).batch(n).")
         changes = (*plan.changes, Filtered(function, vectorized))
         # How many batches a rank has depends on what the filter leaves to it.

@@ -6,8 +6,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from recordsmith.errors import PipelineError
-from recordsmith.loader.engine.errors_in_functions import function_name, in_function
+import numpy as np
+
+from recordsmith.columns import PackedColumn
+from recordsmith.errors import PipelineError, list_names
+from recordsmith.loader.engine.errors_in_functions import check_function, function_name, in_batch_function, in_function
 from recordsmith.loader.engine.row_access import RowValues, row_at
 from recordsmith.loader.plan import BatchChange, RowChange, Rows
 from recordsmith.loader.verbs.arguments import verb
@@ -44,11 +47,16 @@ class MappedBatch(BatchChange):
 
     def apply(self, batch: Any) -> Any:
         """Return the batch that the function made."""
-        try:
-            return self.function(batch)
-        except Exception as error:
-            error.add_note(f"Raised while .map() called {function_name(self.function)} for a batch.")
-            raise
+        with in_batch_function(self.function):
+            result = self.function(batch)
+        if result is None:
+            raise PipelineError(
+                "A function of batches returned nothing.",
+                found=f"None, from {function_name(self.function)}",
+                expected="the batch to feed, such as a dict of arrays",
+                advice="End the function with return.",
+            )
+        return result
 
 
 class MapVerb(Chain[LoaderT]):
@@ -65,8 +73,7 @@ class MapVerb(Chain[LoaderT]):
             processes: run the function in worker processes, for slow Python code.
         """
         plan = self.plan
-        if not callable(function):
-            raise PipelineError("map needs a function.", found=repr(function))
+        check_function("map", function, "map needs a function.")
         plan = plan.then("map", {"function": function_name(function)})
         if plan.batching is not None:
             if processes:
@@ -78,24 +85,49 @@ class MapVerb(Chain[LoaderT]):
 
 
 def map_columns(function: Function, rows: Rows) -> dict[str, Any]:
-    """Put rows through a function one by one; the results are columns of single values."""
+    """Put rows through a function one by one; what it changed are columns of single values."""
     results = []
+    untouched = set(rows.columns)
+    # An array that is changed in place changes its column. A row of a packed feature is a new dict, with copies.
+    packed = {name for name, column in rows.columns.items() if isinstance(column, PackedColumn)}
     for number in range(len(rows)):
         with in_function("map", function, rows, number):
-            result = function(row_at(rows.columns, number))
+            row = row_at(rows.columns, number)
+            given = {name: _content(value) if name in packed else value for name, value in row.items()}
+            result = function(row)
             if not isinstance(result, Mapping):
                 raise PipelineError(
                     "A function of rows returns a row: a mapping of names to values.",
                     found=f"{type(result).__name__} for record {int(rows.numbers[number])}",
                     advice="To leave rows out, use .filter().",
                 )
+            if not result:
+                raise PipelineError("A function of rows returned a row without features.", found=repr(result))
             results.append(result)
+        untouched = {
+            name
+            for name in untouched.intersection(result)
+            if (_content(result[name]) == given[name] if name in packed else result[name] is given[name])
+        }
     names = list(results[0]) if results else list(rows.columns)
     for number, result in enumerate(results):
         if list(result) != names and set(result) != set(names):
             raise PipelineError(
                 "A function of rows returned different features for different rows.",
-                found=f"{sorted(map(str, result))} for record {int(rows.numbers[number])}",
-                expected=f"{sorted(names)}, as for the rows before it",
+                found=f"{list_names(result)} for record {int(rows.numbers[number])}",
+                expected=f"{list_names(names)}, as for the rows before it",
             )
-    return {name: RowValues([result[name] for result in results]) for name in names}
+    # What the function left alone keeps its kind of column, whatever values a batch happens to have.
+    return {
+        name: rows.columns[name] if name in untouched else RowValues([result[name] for result in results])
+        for name in names
+    }
+
+
+def _content(value: Any) -> object:
+    """Return what a row of a packed feature contains; something that is equal to nothing else for other values."""
+    if value is None:
+        return None
+    if not isinstance(value, dict) or not all(isinstance(part, (np.ndarray, np.generic)) for part in value.values()):
+        return object()
+    return {name: (part.dtype, part.shape, part.tobytes()) for name, part in value.items()}

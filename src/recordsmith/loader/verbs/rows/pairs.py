@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 from recordsmith.dataset.class_weights import class_weights
-from recordsmith.errors import PipelineError, list_names
+from recordsmith.errors import PipelineError, did_you_mean, list_names
 from recordsmith.loader.order.labels import class_codes
 from recordsmith.loader.plan import RECORD_NUMBERS, BatchChange, Plan
 from recordsmith.loader.verbs.arguments import verb
@@ -41,6 +41,12 @@ def pick(batch: Mapping[str, Any], picked: Picked) -> Any:
     >>> pick({"x": 1, "y": 2}, "x"), pick({"x": 1, "y": 2}, (("image", "x"),))
     (1, {'image': 1})
     """
+    for feature in features_of(picked):
+        if feature not in batch:
+            raise PipelineError(
+                f"pairs names a feature {feature!r} that the batch does not have.{did_you_mean(feature, batch)}",
+                expected=list_names(name for name in batch if name != RECORD_NUMBERS),
+            )
     return batch[picked] if isinstance(picked, str) else {name: batch[feature] for name, feature in picked}
 
 
@@ -55,6 +61,7 @@ class Paired(BatchChange):
     weight: str | None = None
     class_weights: tuple[tuple[Any, float], ...] | None = None
     picks_columns = True
+    makes_tuples = True
 
     @property
     def features(self) -> tuple[str, ...]:
@@ -76,7 +83,7 @@ class Paired(BatchChange):
         return tuple(result)
 
     def _weights(self, batch: dict[str, Any], target: Any) -> Any:
-        weights = None if self.weight is None else batch[self.weight]
+        weights = None if self.weight is None else pick(batch, self.weight)
         if self.class_weights is None:
             return weights
         table = dict(self.class_weights)
@@ -144,6 +151,7 @@ class PairsVerb(Chain[LoaderT]):
         {'in': array([1, 2, 3])} [0 0 1] [1. 1. 2.]
         """
         plan = self.plan
+        plan.before_pairs("pairs")
         chosen = _picked("inputs", inputs)
         wanted = None if target is None else _picked("target", target)
         names, targets = features_of(chosen), features_of(wanted)

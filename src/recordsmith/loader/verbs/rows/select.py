@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from recordsmith.errors import PipelineError, list_names
+from recordsmith.dataset.selected_names import check_selected_names
+from recordsmith.errors import PipelineError
 from recordsmith.loader.plan import BatchChange, RowChange, Rows
 from recordsmith.loader.verbs.arguments import verb
 from recordsmith.loader.verbs.chain import Chain, LoaderT
@@ -34,13 +35,13 @@ class SelectVerb(Chain[LoaderT]):
     def select(self, *names: str) -> LoaderT:
         """Keep only some features; those that are left out before anything else are not even decoded."""
         plan = self.plan
-        if not names:
-            raise PipelineError("select needs at least one feature.", expected=list_names(plan.features or ()))
+        check_selected_names(names, plan.features or (), PipelineError)
         for name in names:
             plan.feature(name, "select")
         features = None if plan.features is None else {name: plan.features[name] for name in names}
         settings = {"names": list(names)}
         if plan.batching is not None:
+            plan.before_pairs("select")
             return self._then(
                 plan.then("select", settings, features=features, batch_changes=(*plan.batch_changes, Selected(names)))
             )

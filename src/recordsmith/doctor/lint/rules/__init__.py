@@ -35,6 +35,7 @@ from recordsmith.doctor.lint.rules.splits.learnt_features import LEARNT_FEATURE_
 from recordsmith.doctor.lint.rules.splits.ordered import ORDERED_RULES
 from recordsmith.doctor.lint.rules.splits.overlaps import OVERLAP_RULES
 from recordsmith.doctor.lint.rules.splits.parts import PART_RULES
+from recordsmith.doctor.lint.rules.splits.windows import WINDOW_RULES
 from recordsmith.doctor.lint.rules.torch import TORCH_RULES
 from recordsmith.doctor.lint.rules.torch_data import TORCH_DATA_RULES
 from recordsmith.doctor.lint.rules.training.expected_ranges import EXPECTED_RANGE_RULES
@@ -89,6 +90,7 @@ RULES: RuleSet[Program] = RuleSet(
         *CHOICE_RULES,
         *LEARNT_FEATURE_RULES,
         *ORDERED_RULES,
+        *WINDOW_RULES,
         *OVERLAP_RULES,
         *PART_RULES,
         *OUTPUT_RULES,

@@ -7,7 +7,18 @@ import re
 from collections.abc import Iterator
 
 from recordsmith.doctor.lint.edits import Edit
-from recordsmith.doctor.lint.interpreter.values import Call, Group, Item, Literal, Many, Operation, Slice, Value, walk
+from recordsmith.doctor.lint.interpreter.values import (
+    Call,
+    Group,
+    Item,
+    Literal,
+    Many,
+    Operation,
+    Slice,
+    Symbol,
+    Value,
+    walk,
+)
 from recordsmith.doctor.lint.libraries.labels import labels_of, plain_labels, targets_of
 from recordsmith.doctor.lint.libraries.models import CompiledModel, layers_of
 from recordsmith.doctor.lint.libraries.rows import rows_of
@@ -17,6 +28,10 @@ from recordsmith.rules import Finding, Severity, rule
 
 __all__ = ["OUTPUT_RULES"]
 
+_LOSS_OF_NUMBERS = re.compile(
+    r"keras\.(losses|metrics)\.(MeanSquaredError|MeanAbsoluteError|Huber|LogCosh|mean_squared_error|mean_absolute_error"
+    r"|mse|mae|MSE|MAE|huber|log_cosh)"
+)
 _LOSSES_OF_NUMBERS = ("mse", "mean_squared_error", "mae", "mean_absolute_error", "huber", "MSE", "MAE")
 _ADDS_WORDS = r"(word_?index|word2idx|word2id|vocab)\w*\[[^\]]*\]\s*=(?!=)"  # `word_index["PAD"] = 0`
 _NORMALISES = re.compile(r"keras\.applications\.(\w+\.)?(ResNet|MobileNet|EfficientNet|DenseNet|Inception|Xception)\w*")
@@ -130,8 +145,7 @@ def _limited_numbers(program: Program) -> Iterator[Finding]:
     """Numbers that are predicted by a layer that cannot give all of them."""
     for model in program.models:
         loss = model.compile.argument(1, "loss")
-        name = loss.value if isinstance(loss, Literal) else loss.name if isinstance(loss, Call) else ""
-        of_numbers = name in _LOSSES_OF_NUMBERS or str(name).endswith(("MeanSquaredError", "MeanAbsoluteError"))
+        of_numbers = _is_of_numbers(loss)
         if of_numbers and model.activation == "softmax" and (model.units or 0) > 1 and model.last is not None:
             known = [labels for _, labels in targets_of(model) if labels is not None and labels.kind == "numbers"]
             if known:
@@ -205,16 +219,22 @@ def accuracy_of_numbers(program: Program) -> Iterator[Finding]:
     """
     for call in program.calls:
         loss, metrics = call.argument(1, "loss"), call.argument(2, "metrics")
-        of_numbers = isinstance(loss, Literal) and loss.value in _LOSSES_OF_NUMBERS
         members = metrics.members if isinstance(metrics, Group) else ()
         accuracy = any(isinstance(one, Literal) and one.value in ("accuracy", "acc") for one in members)
-        if call.name == ".compile" and of_numbers and accuracy and isinstance(loss, Literal):
+        if call.name == ".compile" and accuracy and _is_of_numbers(loss):
             yield program.finding(
                 accuracy_of_numbers,
                 call.expression,
-                f"The loss is {loss.value!r}, so the model predicts numbers, and accuracy counts exact matches only: "
-                "it says nothing here.",
+                "The loss is one for numbers, and accuracy counts exact matches only: it says nothing here.",
             )
+
+
+def _is_of_numbers(loss: Value | None) -> bool:
+    """It is a loss for predicted numbers, by its name, as a function or as an object."""
+    if isinstance(loss, Literal):
+        return loss.value in _LOSSES_OF_NUMBERS
+    name = loss.name if isinstance(loss, Call) else loss.path if isinstance(loss, Symbol) else ""
+    return _LOSS_OF_NUMBERS.fullmatch(name) is not None
 
 
 @rule("P260", "trained-in-inference-mode", Severity.WARNING)

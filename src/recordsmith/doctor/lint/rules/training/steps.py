@@ -19,13 +19,15 @@ from recordsmith.doctor.lint.interpreter.values import (
     Value,
     walk,
 )
-from recordsmith.doctor.lint.libraries.tensorflow.pipelines import Pipeline, Stage
+from recordsmith.doctor.lint.libraries.tensorflow.pipelines import Pipeline
 from recordsmith.doctor.lint.program import Program
 from recordsmith.rules import Finding, Severity, rule
 
 __all__ = ["STEP_RULES"]
 
 _FINITE = {"tfrecord", "lines", "fixed", "slices", "tensors", "files", "directory", "tfds", "range"}
+_COUNTED = {"slices", "tensors", "files", "directory", "tfds", "range"}  # sources whose length TensorFlow knows
+_UNCOUNTED = {"interleave", "flat_map", "filter", "take_while", "unbatch"}  # after these it does not
 _REPEATS_BY_DEFAULT = re.compile(r"tensorflow\.data\.experimental\.make_(csv|batched_features)_dataset")
 _KEEPS_END = {"map", "batch", "padded_batch", "shuffle", "prefetch", "cache", "with_options", "unbatch"}
 _ADAPTIVE = re.compile(r"keras\.optimizers\.(Adam|AdamW|Nadam|RMSprop|Adamax)")
@@ -60,7 +62,7 @@ def steps_without_repeat(program: Program) -> Iterator[Finding]:
             continue
         once = epochs is None or (isinstance(epochs, Literal) and epochs.value in (1, None))
         for pipeline in pipelines_in(call.argument(0, "x", "generator")):
-            if once or not _ends(pipeline) or any(_is_even(stage) for stage in pipeline.stages):
+            if once or not _ends(pipeline) or _is_even(pipeline):
                 continue
             if any(isinstance(one, Call) and one.name == "builtins.len" and _is_dataset(one) for one in walk(steps)):
                 continue  # its own number of batches: Keras starts again, or takes a share of it in every epoch
@@ -78,9 +80,10 @@ def _is_dataset(length: Call) -> bool:
     return bool(length.args) and bool(pipelines_in(length.args[0]))
 
 
-def _is_even(stage: Stage) -> bool:
-    """All batches are full, so that `n // size` steps are exactly one pass, which Keras starts again."""
-    return stage.is_batch and stage.constant(1, "drop_remainder") is True
+def _is_even(pipeline: Pipeline) -> bool:
+    """Its length is known, and all batches are full, so that `n // size` steps are one pass: Keras starts it again."""
+    counted = pipeline.source.kind in _COUNTED and not any(stage.name in _UNCOUNTED for stage in pipeline.stages)
+    return counted and any(stage.is_batch and stage.constant(1, "drop_remainder") is True for stage in pipeline.stages)
 
 
 def _ends(pipeline: Pipeline) -> bool:

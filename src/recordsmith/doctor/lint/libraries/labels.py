@@ -14,6 +14,7 @@ from recordsmith.doctor.lint.interpreter.values import (
     Many,
     Operation,
     Slice,
+    Table,
     Value,
 )
 from recordsmith.doctor.lint.libraries.fitting import split_part
@@ -42,6 +43,7 @@ _KEEPS = (
     ".ravel",
     ".flatten",
 )
+_SELECTS_ROWS = {".dropna", ".copy", ".sample", ".sort_values", ".reset_index", ".head", ".tail", ".sort_index"}
 # What transformers of scikit-learn make of labels.
 _MAKERS = {
     "sklearn.preprocessing.LabelEncoder": "numbers",
@@ -154,12 +156,30 @@ def plain_labels(value: Value) -> Value:
 
 def _stored_column(value: Value) -> Value | None:
     """What the program stored in the column of a table that a value is."""
+    if isinstance(value, Item):
+        table = _all_columns(value.base)
+        value = value if table is value.base else Item(table, value.index)
     match value:
         case Item(base=Call(columns=columns), index=Literal(value=str() as name)):
             return columns.get(name)
         case Call(name=".pop" | ".get", receiver=Call(columns=columns), args=(Literal(value=str() as name), *_)):
             return columns.get(name)
     return None
+
+
+def _all_columns(table: Value) -> Value:
+    """What a table was before some of its rows were taken, or put into another order."""
+    for _ in range(20):
+        match table:
+            case Call(name=name, columns=columns, receiver=Value() as inner) if name in _SELECTS_ROWS and not columns:
+                table = inner
+            case Item(base=Item(base=inner, attribute=True, index=Literal(value="iloc" | "loc")), index=Slice()):
+                table = inner
+            case Item(base=inner, index=Slice(), attribute=False):
+                table = inner
+            case _:
+                break
+    return table
 
 
 def _selects_rows(index: Value) -> bool:
@@ -176,7 +196,13 @@ def labels_of(value: Value) -> Labels | None:  # noqa: PLR0911 - one for each wa
         highest = _CLASSES.get(loader.split(".")[-2])
         return Labels("numbers", "`load_data`", lowest=None if highest is None else 0, highest=highest)
     if isinstance(value, Group) and value.is_list:
-        return _between(value.members, "a list") if value.members else None
+        inner = labels_of(plain_labels(value.members[0])) if len(value.members) == 1 and value.grown else None
+        return inner or (_between(value.members, "a list") if value.members else None)
+    if isinstance(value, Many):
+        return labels_of(plain_labels(value.member))
+    if isinstance(value, Item) and isinstance(value.base, Table) and not isinstance(value.index, Literal):
+        numbered = value.base.complete and value.base.entries
+        return _between(tuple(value.base.entries.values()), "a dict") if numbered else None
     if isinstance(value, Operation) and value.operator in ("+", "-"):
         return _shifted(value)
     if not isinstance(value, Call):

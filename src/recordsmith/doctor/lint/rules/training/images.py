@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import itertools
 import math
 import re
 from collections.abc import Iterator
@@ -15,6 +16,7 @@ from recordsmith.doctor.lint.interpreter.values import (
     Item,
     Literal,
     Operation,
+    Slice,
     Table,
     Value,
     walk,
@@ -36,11 +38,14 @@ _PASSES = {
     "tensorflow.image.per_image_standardization",
 }
 _MOVES = re.compile(r"tensorflow\.image\.(stateless_)?random_(flip_\w+|crop)")
-_TURNS = re.compile(r"tensorflow\.image\.(flip_\w+|rot90|transpose|crop_to_bounding_box|central_crop)")
+_TURNS = re.compile(
+    r"tensorflow\.image\.(flip_\w+|rot90|transpose|crop_to_bounding_box|central_crop)|cv2\.flip|numpy\.(flip\w*|rot90)"
+)
 _COLOURS = re.compile(r"tensorflow\.image\.adjust_\w+")
 _MOVING_LAYER = re.compile(r"keras\.layers\.Random(Flip|Rotation|Crop|Translation|Zoom)")
 _MASK = re.compile(r"mask|segment|annot|truth|(^|_)seg(_|$)|label_?map", re.IGNORECASE)
 _BOXES = re.compile(r"^[xy](min|max)|(^|[_/])(bbox\w*|box(es)?|[xy](min|max)|keypoints?)($|[_/])", re.IGNORECASE)
+_AXES = (r"(^|_)x\d?$", r"(^|_)y\d?$")  # columns of points, such as "left_eye_x" and "left_eye_y"
 _SAME_SIZE = re.compile(
     r"tensorflow\.image\.(random_flip_\w+|random_(brightness|contrast|hue|saturation)|adjust_\w+)|tensorflow\.clip_by_value"
 )
@@ -149,7 +154,7 @@ def mask_left_behind(program: Program) -> Iterator[Finding]:
         for other in others:
             found = _apart(moves[0], image, other) or _race(pipeline, moves[0], other)
             if found is not None:
-                yield program.finding(mask_left_behind, moves[0].expression, found)
+                yield program.finding(mask_left_behind, moves[0].node or others[0].node, found)
                 break
     yield from _generators_apart(program)
 
@@ -196,8 +201,18 @@ def _moves(value: Value) -> list[Call]:
             sides = one.args[1:] if _chooses_at_random(one) else ()
             found += [side for side in sides if isinstance(side, Call) and _TURNS.fullmatch(side.name)]
         elif isinstance(one, Choice) and _decides_at_random(one):
-            found += [side for _, side in one.options if isinstance(side, Call) and _TURNS.fullmatch(side.name)]
+            turned = [_mirrored(side) or side for _, side in one.options]
+            found += [side for side in turned if isinstance(side, Call) and _TURNS.fullmatch(side.name)]
     return found
+
+
+def _mirrored(value: Value) -> Call | None:
+    """`image[:, ::-1]`, as the call that does the same."""
+    index = value.index if isinstance(value, Item) else None
+    members = index.members if isinstance(index, Group) and not index.is_list else (index,)
+    steps = [one.step for one in members[:2] if isinstance(one, Slice)]
+    turned = any(isinstance(one, Literal) and one.value == -1 for one in steps)
+    return Call("numpy.flip", None, (value.base,), node=value.node) if turned and isinstance(value, Item) else None
 
 
 def _shared_draws(image: Value, other: Value) -> bool:
@@ -244,7 +259,11 @@ def _apart(moved: Call, image: Value, other: Value) -> str | None:
     if any(isinstance(one, Call) and _DECODER.fullmatch(one.name) for one in parts) and image is not other:
         return f"`{name}` moves the image and not the mask that belongs to it: they no longer fit together."
     places = [one for one in parts if isinstance(one, Item) and isinstance(one.index, Literal)]
-    boxes = any(_BOXES.search(str(one.index.value)) for one in places if isinstance(one.index, Literal))
+    names = [one.index.value for one in places if isinstance(one.index, Literal)]
+    lists = [one.index.members for one in parts if isinstance(one, Item) and isinstance(one.index, Group)]
+    columns = [[str(one.value) for one in members if isinstance(one, Literal)] for members in lists]
+    boxes = any(_BOXES.search(str(name)) for name in (*names, *itertools.chain(*columns)))
+    boxes |= any(all(any(re.search(axis, name) for name in each) for axis in _AXES) for each in columns)
     return f"`{name}` moves the image and not its boxes: they no longer fit together." if boxes else None
 
 
@@ -260,7 +279,7 @@ def _is_other_file(moved: Call, image: Call) -> bool:
 def _is_mask(moved: Call, value: Value) -> bool:
     """A name or a key says that it belongs to the image: two views of one image may be drawn separately."""
     names = [str(one.index.value) for one in walk(value) if isinstance(one, Item) and isinstance(one.index, Literal)]
-    node = moved.expression.args[0] if moved.expression.args else None
+    node = moved.node.args[0] if isinstance(moved.node, ast.Call) and moved.node.args else None
     names += [one.id for one in ast.walk(node) if isinstance(one, ast.Name)] if node is not None else []
     return any(_MASK.search(name) for name in names)
 

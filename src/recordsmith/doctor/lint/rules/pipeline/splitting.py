@@ -131,7 +131,7 @@ def fitted_on_test_data(program: Program) -> Iterator[Finding]:
             call.name in _LEARNS
             and _is_fitting(call, also_adapt=True)
             and call.args
-            and (_is_both(call.args[0]) or _joins_both(program, call.args[0]))
+            and (_is_both(_joined(call.args[0])) or _joins_both(program, _joined(call.args[0])))
         ):
             yield program.finding(
                 fitted_on_test_data,
@@ -433,6 +433,18 @@ def _root_of(value: Value) -> Value:
     while isinstance(value, Item):
         value = value.base
     return value
+
+
+def _joined(value: Value) -> Value:
+    """What was joined, before it became an array or a list."""
+    while True:
+        match value:
+            case Item(base=inner, attribute=True, index=Literal(value="values")):
+                value = inner
+            case Call(name=".to_numpy" | ".astype" | ".tolist" | ".unique" | ".fillna", receiver=Value() as inner):
+                value = inner
+            case _:
+                return value
 
 
 def _joins_both(program: Program, value: Value) -> bool:

@@ -44,10 +44,7 @@ def windows_split_at_random(program: Program) -> Iterator[Finding]:
         test on the rest.
     """
     for call in program.calls:
-        shuffle = call.argument(None, "shuffle")
-        if not call.name.endswith("train_test_split") or not call.args or not call.exact:
-            continue
-        if isinstance(shuffle, Literal) and not shuffle.value:
+        if not call.args or not call.exact or not _splits_at_random(call):
             continue
         if any(_is_windows(one) for one in walk(call.args[0], 60)):
             yield program.finding(
@@ -58,6 +55,17 @@ def windows_split_at_random(program: Program) -> Iterator[Finding]:
                 advice="Give `shuffle=False`, so that the test data comes after the training data; split patches of "
                 "images by the image that they come from.",
             )
+
+
+def _splits_at_random(call: Call) -> bool:
+    """`train_test_split(x)` shuffles unless told otherwise, `KFold(5).split(x)` only if it is told."""
+    maker = call.receiver if call.name == ".split" else call
+    name = maker.name if isinstance(maker, Call) else ""
+    shuffle = maker.argument(None, "shuffle") if isinstance(maker, Call) else None
+    if name.startswith("sklearn.model_selection.") and name.endswith(("train_test_split", "ShuffleSplit")):
+        return not isinstance(shuffle, Literal) or bool(shuffle.value)
+    folds = name.startswith("sklearn.model_selection.") and name.endswith("KFold")
+    return folds and isinstance(shuffle, Literal) and bool(shuffle.value)
 
 
 def _is_windows(value: Value) -> bool:

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from recordsmith.doctor.lint.edits import Edit
 from recordsmith.doctor.lint.interpreter.values import (
     Call,
+    Function,
     Group,
     Item,
     Literal,
@@ -252,6 +253,13 @@ def trained_in_inference_mode(program: Program) -> Iterator[Finding]:
         `model(x, training=True)` in training, `model(x, training=False)` in validation.
     """
     reported: set[int] = set()
+    for node, layer in _own_steps(program):
+        yield program.finding(
+            trained_in_inference_mode,
+            node,
+            "The model is trained in inference mode, because `training=True` is missing: "
+            f"`{layer.name.rpartition('.')[2]}` does not do what it does in training.",
+        )
     for call in program.calls:
         mode = call.argument(None, "training")
         if call.name != "()" or call.receiver is None or not (mode is None or _is_trained_so(program, call, mode)):
@@ -269,6 +277,22 @@ def trained_in_inference_mode(program: Program) -> Iterator[Finding]:
                 f"The model is trained in inference mode, because `training=True` is missing: `{name}` does not do "
                 "what it does in training.",
             )
+
+
+def _own_steps(program: Program) -> Iterator[tuple[ast.Call, Call]]:
+    """`self(x)` inside the tape of a `train_step`, and a layer of the model that does something else in training."""
+    for one in program.instances:
+        step, called = (one.program_class.members.get(name) for name in ("train_step", "call"))
+        if not isinstance(step, Function) or not isinstance(called, Function):
+            continue
+        if "training" not in [name.arg for name in called.definition.args.args]:
+            continue
+        layers = [part for value in one.fields.values() for part in walk(value, 60)]
+        sensitive = next((part for part in layers if isinstance(part, Call) and _behaves_differently(part)), None)
+        for node in ast.walk(step.definition):
+            match node:
+                case ast.Call(func=ast.Name(id="self"), args=[_], keywords=[]) if sensitive and _in_tape(node):
+                    yield node, sensitive
 
 
 def _is_trained_so(program: Program, call: Call, mode: Value) -> bool:

@@ -21,6 +21,7 @@ from recordsmith.doctor.lint.interpreter.values import (
     Group,
     Item,
     Literal,
+    Many,
     Object,
     Operation,
     Parameter,
@@ -61,6 +62,9 @@ class Statements(Machine):
             case ast.AugAssign(target=target, op=operator, value=node):
                 whole = ast.copy_location(ast.BinOp(_as_load(target), operator, node), statement)
                 value = self.evaluate(whole, scope)
+                match value:
+                    case Operation(operator="+", operands=(Group(members=known, is_list=True), Many(member=member))):
+                        value = Group((*known, member), is_list=True, node=value.node)
                 if isinstance(value, Group):
                     value.grown = True
                 if isinstance(value, Literal) and self.open_branches:  # in a loop, nobody knows how often

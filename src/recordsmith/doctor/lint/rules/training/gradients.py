@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 
 from recordsmith.doctor.lint.interpreter.values import Call, Item, Literal, Operation, Value, options_of, walk
+from recordsmith.doctor.lint.libraries.control_flow import enclosing, function_of
 from recordsmith.doctor.lint.libraries.models import layers_of
 from recordsmith.doctor.lint.libraries.tensorflow.pipelines import Pipeline
 from recordsmith.doctor.lint.program import Program
@@ -56,7 +57,8 @@ def gradients_lost(program: Program) -> Iterator[Finding]:
 def _outside_its_tape(program: Program, gradient: Call) -> Iterator[Finding]:
     """The loss, or the model's output that it is made of, is computed where the tape does not record."""
     tape, loss = gradient.receiver, gradient.argument(0, "target")
-    block = next((one for one in _around(tape.node) if isinstance(one, ast.With)), None) if tape is not None else None
+    around = enclosing(tape.node) if tape is not None and tape.node is not None else ()
+    block = next((one for one, _ in around if isinstance(one, ast.With)), None)
     if block is None or loss is None or _is_inside(gradient, block) or gradient.argument(1, "sources") is None:
         return
     sources = gradient.argument(1, "sources")
@@ -78,24 +80,17 @@ def _outside_its_tape(program: Program, gradient: Call) -> Iterator[Finding]:
     )
 
 
-def _around(node: ast.AST | None) -> Iterator[ast.AST]:
-    """What a node is in, up to its function."""
-    while node is not None and not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
-        yield node
-        node = getattr(node, "parent", None)
-
-
 def _is_inside(call: Call, block: ast.With) -> bool:
-    return any(one is block for site in (call.node, *call.via) for one in _around(site))
+    return any(one is block for site in (call.node, *call.via) if site is not None for one, _ in enclosing(site))
 
 
 def _is_beside(value: Value, block: ast.With) -> bool:
     """It is computed in the function of a block, and not in the block."""
-    if not isinstance(value, Call | Operation) or value.node is None:
-        return False
-    functions = [getattr(list(_around(one))[-1], "parent", None) for one in (value.node, block)]
-    inside = any(one is block for one in _around(value.node))
-    return functions[0] is functions[1] and not inside and not (isinstance(value, Call) and _is_inside(value, block))
+    if not isinstance(value, Call | Operation) or value.node is None or not hasattr(value.node, "parent"):
+        return False  # as of `loss += penalty`, which has no expression of its own
+    inside = any(one is block for one, _ in enclosing(value.node))
+    reached = isinstance(value, Call) and _is_inside(value, block)
+    return function_of(value.node) is function_of(block) and not inside and not reached
 
 
 def _is_followed(call: Call) -> bool:

@@ -36,6 +36,7 @@ _LOSS_OF_NUMBERS = re.compile(
 _LOSSES_OF_NUMBERS = ("mse", "mean_squared_error", "mae", "mean_absolute_error", "huber", "MSE", "MAE")
 _ADDS_WORDS = r"(word_?index|word2idx|word2id|vocab)\w*\[[^\]]*\]\s*=(?!=)"  # `word_index["PAD"] = 0`
 _NORMALISES = re.compile(r"keras\.applications\.(\w+\.)?(ResNet|MobileNet|EfficientNet|DenseNet|Inception|Xception)\w*")
+_APPLIES = r"\b(apply_gradients|apply|minimize|assign_sub|assign)\("
 _BEHAVES_DIFFERENTLY = ("keras.layers.Dropout", "keras.layers.BatchNormalization")
 
 
@@ -172,6 +173,15 @@ def _limited_numbers(program: Program) -> Iterator[Finding]:
                 advice="Leave out the activation of the last layer, where numbers are predicted.",
                 severity=Severity.ERROR,
             )
+        elif model.activation == "sigmoid" and any(map(_is_plain_column, targets)):
+            yield program.finding(
+                output_against_loss,
+                model.last.expression,
+                "The last layer ends with sigmoid: it can only give numbers from 0 to 1, and nothing here scales the "
+                "column that it is to predict.",
+                advice="Leave out the activation of the last layer, or scale the targets to 0..1.",
+                severity=Severity.INFO,
+            )
         elif model.activation == "relu":
             yield program.finding(
                 output_against_loss,
@@ -181,6 +191,13 @@ def _limited_numbers(program: Program) -> Iterator[Finding]:
                 advice="Leave out the activation, unless the numbers are never below 0; then `softplus` cannot die.",
                 severity=Severity.INFO,
             )
+
+
+def _is_plain_column(target: Value | None) -> bool:
+    """It is a column of a table as it was read."""
+    column = None if target is None else plain_labels(target)
+    table = column.base if isinstance(column, Item) and isinstance(column.index, Literal) else None
+    return isinstance(table, Call) and table.name.startswith("pandas.read_")
 
 
 def _goes_below_zero(value: Value) -> bool:
@@ -253,6 +270,8 @@ def trained_in_inference_mode(program: Program) -> Iterator[Finding]:
         `model(x, training=True)` in training, `model(x, training=False)` in validation.
     """
     reported: set[int] = set()
+    if not program.mentions(_APPLIES):
+        return  # gradients of an input, as of an attack on a trained model
     for node, layer in _own_steps(program):
         yield program.finding(
             trained_in_inference_mode,

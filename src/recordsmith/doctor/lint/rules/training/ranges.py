@@ -239,6 +239,7 @@ def scaled_twice(program: Program) -> Iterator[Finding]:
                     severity=Severity.INFO if program.source.cells and not program.roles(pipeline) else None,
                 )
     yield from _generators_scaling_twice(program)
+    yield from _preprocessed_twice(program)
     yield from _range_all_but_gone(program, reported)
     for model in program.models:
         layer = next((one for one in model.layers or () if _rescales(one) or _scales_itself(one)), None)
@@ -255,6 +256,26 @@ def scaled_twice(program: Program) -> Iterator[Finding]:
                 "left is all but black.",
             )
     yield from scaled_twice_in_torch(program, scaled_twice)
+
+
+def _preprocessed_twice(program: Program) -> Iterator[Finding]:
+    """`preprocess_input` in the dataset, and again in the graph of the model."""
+    for model in program.models:
+        compiled = model.compile.receiver
+        outputs = compiled.argument(1, "outputs") if isinstance(compiled, Call) else None
+        inside = _preprocessing(outputs)
+        before = next((one for data in model.trained_on if (one := _preprocessing(data.element)) is not None), None)
+        if inside is not None and before is not None and inside is not before:
+            yield program.finding(
+                scaled_twice,
+                inside.expression,
+                "The model calls `preprocess_input` on images that have gone through it in the dataset already.",
+                advice="Leave out one of the two.",
+            )
+
+
+def _preprocessing(value: Value | None) -> Call | None:
+    return next((one for one in walk(value) if isinstance(one, Call) and _PREPROCESS.fullmatch(one.name)), None)
 
 
 def _range_all_but_gone(program: Program, reported: set[int]) -> Iterator[Finding]:

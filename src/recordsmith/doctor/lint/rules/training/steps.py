@@ -260,7 +260,7 @@ def _whole_model(value: Value | None) -> Value | None:
 
 @rule("P233", "optimizer-made-in-loop", Severity.ERROR)
 def optimizer_made_in_loop(program: Program) -> Iterator[Finding]:
-    """The optimizer is made anew for every batch.
+    """The optimizer is made anew for every batch, or for every epoch.
 
     Why it matters:
         Adam and its relatives keep averages of the gradients. A new optimizer forgets them: every step is a first step,
@@ -286,6 +286,24 @@ def optimizer_made_in_loop(program: Program) -> Iterator[Finding]:
                 call.expression,
                 "The optimizer is made anew for every batch: it forgets what it knows about the gradients each time.",
             )
+        elif loop is not None and used and _is_of_epochs(loop) and not _makes_a_model(loop):
+            yield program.finding(
+                optimizer_made_in_loop,
+                call.expression,
+                "The optimizer is made anew in every epoch, and the model is kept: it forgets what it knows about the "
+                "gradients each time.",
+                severity=Severity.WARNING,
+            )
+
+
+def _is_of_epochs(loop: ast.For) -> bool:
+    return "epoch" in ast.unparse(loop.target).lower()
+
+
+def _makes_a_model(loop: ast.For) -> bool:
+    """It builds something by a function or class whose name says so: a model for each fold or setting."""
+    names = [ast.unparse(one.func) for one in ast.walk(loop) if isinstance(one, ast.Call)]
+    return any(re.search(r"model|Model|Sequential|build|create|clone", name) for name in names if name != "model")
 
 
 def _loop_around(node: ast.AST) -> ast.For | None:

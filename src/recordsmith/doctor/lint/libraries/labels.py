@@ -191,18 +191,13 @@ def labels_of(value: Value) -> Labels | None:  # noqa: PLR0911 - one for each wa
     feature = parsed_feature_of(value, of_batches=True)
     if feature is not None and feature.form == "fixed" and feature.shape == () and feature.dtype == "int64":
         return Labels("numbers", f"the feature {feature.name!r}")
-    if isinstance(value, Item) and _is_loaded_label(value):
-        loader = value.base.base.name if isinstance(value.base, Item) and isinstance(value.base.base, Call) else ""
-        highest = _CLASSES.get(loader.split(".")[-2])
-        return Labels("numbers", "`load_data`", lowest=None if highest is None else 0, highest=highest)
+    if isinstance(value, Item):
+        return _of_item(value)
     if isinstance(value, Group) and value.is_list:
         inner = labels_of(plain_labels(value.members[0])) if len(value.members) == 1 and value.grown else None
         return inner or (_between(value.members, "a list") if value.members else None)
     if isinstance(value, Many):
         return labels_of(plain_labels(value.member))
-    if isinstance(value, Item) and isinstance(value.base, Table) and not isinstance(value.index, Literal):
-        numbered = value.base.complete and value.base.entries
-        return _between(tuple(value.base.entries.values()), "a dict") if numbered else None
     if isinstance(value, Operation) and value.operator in ("+", "-"):
         return _shifted(value)
     if not isinstance(value, Call):
@@ -210,8 +205,8 @@ def labels_of(value: Value) -> Labels | None:  # noqa: PLR0911 - one for each wa
     if value.name in _ONE_HOT:
         depth = value.argument(1, "depth", "num_classes")
         size = depth.value if isinstance(depth, Literal) and isinstance(depth.value, int) else None
-        inner = value.argument(0, "indices", "x")
-        numbers = labels_of(plain_labels(inner)) if inner is not None else None
+        given = value.argument(0, "indices", "x")
+        numbers = labels_of(plain_labels(given)) if given is not None else None
         lowest, highest = (numbers.lowest, numbers.highest) if numbers is not None else (None, None)
         made_by = f"`{value.name.rpartition('.')[2]}`"
         return Labels("one-hot", made_by, depth=size, lowest=lowest, highest=highest)
@@ -230,6 +225,23 @@ def labels_of(value: Value) -> Labels | None:  # noqa: PLR0911 - one for each wa
         if len(bounds) == 2 and value.exact:
             return Labels("numbers", f"`{value.name.rpartition('.')[2]}`", lowest=bounds[0], highest=bounds[1] - 1)
     return None
+
+
+def _of_item(value: Item) -> Labels | None:
+    """Labels of a set that Keras loads, a row of the unit matrix, or a number out of a dict."""
+    if _is_loaded_label(value):
+        loader = value.base.base.name if isinstance(value.base, Item) and isinstance(value.base.base, Call) else ""
+        highest = _CLASSES.get(loader.split(".")[-2])
+        return Labels("numbers", "`load_data`", lowest=None if highest is None else 0, highest=highest)
+    if isinstance(value.base, Call) and value.base.name == "numpy.eye":
+        size = value.base.argument(0, "N")
+        by_number = value.base.exact and not isinstance(value.index, Literal | Slice | Group)
+        depth = size.value if isinstance(size, Literal) and isinstance(size.value, int) else None
+        return Labels("one-hot", "`np.eye`", depth=depth) if by_number else None
+    if isinstance(value.base, Table) and not isinstance(value.index, Literal):
+        known = value.base.complete and value.base.entries
+        return _between(tuple(value.base.entries.values()), "a dict") if known else None
+    return Labels("several", "a comparison of several columns") if _are_marks(value) else None
 
 
 def _shifted(value: Operation) -> Labels | None:

@@ -38,6 +38,7 @@ from recordsmith.doctor.lint.rules.splits.parts import PART_RULES
 from recordsmith.doctor.lint.rules.splits.windows import WINDOW_RULES
 from recordsmith.doctor.lint.rules.torch import TORCH_RULES
 from recordsmith.doctor.lint.rules.torch_data import TORCH_DATA_RULES
+from recordsmith.doctor.lint.rules.training.epochs import EPOCH_RULES
 from recordsmith.doctor.lint.rules.training.expected_ranges import EXPECTED_RANGE_RULES
 from recordsmith.doctor.lint.rules.training.gradients import GRADIENT_RULES
 from recordsmith.doctor.lint.rules.training.images import IMAGE_RULES
@@ -96,6 +97,7 @@ RULES: RuleSet[Program] = RuleSet(
         *OUTPUT_RULES,
         *LOSS_RULES,
         *GRADIENT_RULES,
+        *EPOCH_RULES,
         *STEP_RULES,
         *MEASURED_RULES,
         *SEQUENCE_RULES,

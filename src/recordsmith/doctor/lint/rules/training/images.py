@@ -31,6 +31,7 @@ from recordsmith.rules import Finding, Severity, rule
 __all__ = ["IMAGE_RULES"]
 
 _DECODER = re.compile(r"tensorflow\.io\.decode_(jpeg|png|image|bmp|gif|webp)")
+_READS_IMAGE = re.compile(_DECODER.pattern + r"|numpy\.load|cv2\.imread|PIL\.Image\.open")
 _PASSES = {
     "tensorflow.cast",
     "tensorflow.image.convert_image_dtype",
@@ -153,8 +154,8 @@ def mask_left_behind(program: Program) -> Iterator[Finding]:
             continue
         for other in others:
             found = _apart(moves[0], image, other) or _race(pipeline, moves[0], other)
-            if found is not None:
-                yield program.finding(mask_left_behind, moves[0].node or others[0].node, found)
+            if found is not None and moves[0].node is not None:
+                yield program.finding(mask_left_behind, moves[0].node, found)
                 break
     yield from _generators_apart(program)
 
@@ -200,10 +201,19 @@ def _moves(value: Value) -> list[Call]:
             found += [one] if by_number or _MOVES.fullmatch(one.name) or _moving_layer(one) is not None else []
             sides = one.args[1:] if _chooses_at_random(one) else ()
             found += [side for side in sides if isinstance(side, Call) and _TURNS.fullmatch(side.name)]
+        elif isinstance(one, Item) and _drawn_bounds(one):
+            found.append(Call("numpy.crop", None, (one.base,), node=one.node))
         elif isinstance(one, Choice) and _decides_at_random(one):
             turned = [_mirrored(side) or side for _, side in one.options]
             found += [side for side in turned if isinstance(side, Call) and _TURNS.fullmatch(side.name)]
     return found
+
+
+def _drawn_bounds(item: Item) -> set[int]:
+    """The random numbers that decide which part of an image `image[i:i + n, j:j + n]` is."""
+    members = item.index.members if isinstance(item.index, Group) else (item.index,)
+    bounds = [one.lower for one in members if isinstance(one, Slice) and not item.attribute]
+    return {id(call) for call in map(drawn_in, bounds) if call is not None}
 
 
 def _mirrored(value: Value) -> Call | None:
@@ -220,6 +230,7 @@ def _shared_draws(image: Value, other: Value) -> bool:
     drawn = [
         {id(drawn_in(choice.by)) for choice in walk(value) if isinstance(choice, Choice) and _decides_at_random(choice)}
         | {id(drawn_argument(call)) for call in walk(value) if drawn_argument(call) is not None}
+        | {drawn for item in walk(value) if isinstance(item, Item) for drawn in _drawn_bounds(item)}
         | {id(drawn_in(call.args[0])) for call in walk(value) if isinstance(call, Call) and _chooses_at_random(call)}
         for value in (image, other)
     ]
@@ -270,7 +281,7 @@ def _apart(moved: Call, image: Value, other: Value) -> str | None:
 def _is_other_file(moved: Call, image: Call) -> bool:
     """One function moves two images that were decoded from two files: a pair, and not two views of one image."""
     decoded = [
-        {id(one) for one in walk(call) if isinstance(one, Call) and _DECODER.fullmatch(one.name)}
+        {id(one) for one in walk(call) if isinstance(one, Call) and _READS_IMAGE.fullmatch(one.name)}
         for call in (moved, image)
     ]
     return moved.within == image.within and all(decoded) and not decoded[0] & decoded[1]

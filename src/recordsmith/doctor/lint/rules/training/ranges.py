@@ -43,6 +43,7 @@ _SCALES = re.compile(
 _RESCALES_ITSELF = re.compile(
     r"keras\.applications\.(\w+\.)?(EfficientNet(V2)?\w+|MobileNetV3\w+|ConvNeXt\w+|RegNet\w+|ResNetRS\w+)"
 )
+_MASK_NAME = re.compile(r"mask|label|seg|annot|truth|gt|target|trimap", re.IGNORECASE)
 _PREPROCESS = re.compile(
     r"keras\.applications\.(resnet\w*|vgg\d+|mobilenet\w*|inception\w*|xception|densenet)\.preprocess_input"
 )
@@ -358,6 +359,12 @@ def scaled_pixels_made_whole(program: Program) -> Iterator[Finding]:
             )
     yield from _stored_as_whole(program)
     for call in program.calls:
+        if call.name == ".astype" and _drops_shares(call):
+            yield program.finding(
+                scaled_pixels_made_whole,
+                call.expression,
+                "Pixels between 0 and 1 are cast to integers: nearly all become 0, and images are black.",
+            )
         if call.name != "tensorflow.cast":
             continue
         dtype = dtype_named(call.argument(1, "dtype")) or ""
@@ -369,6 +376,15 @@ def scaled_pixels_made_whole(program: Program) -> Iterator[Finding]:
                 f"Pixels that {scaled} has brought to 0..1 are cast to {dtype}: all of them become 0, and images "
                 "black.",
             )
+
+
+def _drops_shares(cast: Call) -> bool:
+    """A coloured image that was brought to 0..1 is cast to integers; a mask of 0 and 255 becomes 0 and 1 so."""
+    dtype, found = dtype_named(cast.argument(0, "dtype")) or "", scaling_of(cast.receiver)
+    shares = found is not None and found.root == "image" and not found.steps and not found.offset
+    coloured = found is not None and found.channels != "" and 0 < found.factor <= 1 / 127
+    named = " ".join([*cast.within, ast.unparse(cast.expression)])
+    return dtype.startswith(("int", "uint")) and shares and coloured and not _MASK_NAME.search(named)
 
 
 def _stored_as_whole(program: Program) -> Iterator[Finding]:

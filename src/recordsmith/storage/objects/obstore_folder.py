@@ -12,6 +12,7 @@ it is tried again.
 from __future__ import annotations
 
 import logging
+import math
 import os
 import random
 import time
@@ -47,7 +48,7 @@ Result = TypeVar("Result")
 
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.1, 10.0
 _UNSEEN_TRIES = 10.0  # seconds in which obstore tries again by itself, without a word
-_QUIET_SECONDS = 5.0
+_QUIET_SECONDS, _WARNING_SECONDS = 5.0, 60.0  # no warning before, and the shortest time between two
 _PARTS_AT_ONCE = 4
 _SAME_AGAIN = 6  # attempts at a conditional write that fails although its condition holds
 
@@ -72,7 +73,7 @@ class ObstoreFolder(ObjectFolder):
     def __init__(self, url: str) -> None:
         super().__init__(url)
         self.has_conditional_put = scheme_of(url) not in ("http", "https")
-        self._warned = -60.0  # when a user was last told that a request is tried again
+        self._warned = -math.inf  # when a user was last told that a request is tried again
         self._opened: tuple[int, Any] | None = None  # the process, and its store
 
     # --- reading ---
@@ -274,15 +275,14 @@ class ObstoreFolder(ObjectFolder):
                 if spent + pause > limit:
                     tried = f"given up after {spent:.0f} s, the limit is {limit:g} s"
                     raise failed(found, self.shown(key), tried=tried) from None
-                _LOG.log(
-                    self._level(spent), "%s: %s; trying again for up to %.0f s", self.shown(key), found, limit - spent
-                )
+                level = self._level(spent)
+                _LOG.log(level, "%s: %s; trying again for up to %.0f s", self.shown(key), found, limit - spent)
                 time.sleep(pause)
 
     def _level(self, spent: float) -> int:
-        """Return how loudly to say that a request is tried again: once a minute, so that a user knows what takes long."""
+        """Return the level of the line about another try: a warning once a minute, which says what takes so long."""
         now = time.monotonic()
-        if spent < _QUIET_SECONDS or now - self._warned < 60:
+        if spent < _QUIET_SECONDS or now - self._warned < _WARNING_SECONDS:
             return logging.INFO
         self._warned = now
         return logging.WARNING

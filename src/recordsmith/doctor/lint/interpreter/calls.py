@@ -77,6 +77,10 @@ class Calls(Machine):
             return self._super(node, node.func.attr, self._arguments(node, scope), scope)
         callee = self.evaluate(node.func.value if isinstance(node.func, ast.Attribute) else node.func, scope)
         arguments = self._arguments(node, scope)
+        if isinstance(callee, Symbol) and callee.path == "builtins.zip":
+            columns = _unzipped(arguments)
+            if columns is not None:
+                return columns
         self.sites.append(node)
         try:
             if isinstance(node.func, ast.Attribute):
@@ -102,7 +106,7 @@ class Calls(Machine):
 
     def _arguments(self, node: ast.Call, scope: Scope) -> Arguments:
         positional: list[Value] = []
-        exact = True
+        exact, starred = True, None
         for argument in node.args:
             value = self.evaluate(argument, scope)
             if not isinstance(argument, ast.Starred):
@@ -110,7 +114,7 @@ class Calls(Machine):
             elif isinstance(value, Group):
                 positional.extend(value.members)
             else:
-                exact = False
+                exact, starred = False, value
                 break
         keywords: dict[str, Value] = {}
         for keyword in node.keywords:
@@ -122,7 +126,7 @@ class Calls(Machine):
                 exact &= value.complete
             else:
                 exact = False
-        return Arguments(tuple(positional), keywords, exact)
+        return Arguments(tuple(positional), keywords, exact, starred)
 
     def apply(self, callee: Value, arguments: Arguments, node: ast.Call, scope: Scope) -> Value:
         """Return what a call of a value gives."""
@@ -404,3 +408,11 @@ def _is_generator(definition: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
         if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.ClassDef):
             waiting.extend(ast.iter_child_nodes(node))
     return False
+
+
+def _unzipped(arguments: Arguments) -> Value | None:
+    """Return the columns of `zip(*rows)`, where rows are made by a comprehension."""
+    rows = None if arguments.positional else arguments.starred
+    if not isinstance(rows, Many) or not isinstance(rows.member, Group):
+        return None
+    return Group(tuple(Many(one, (rows,), node=rows.node) for one in rows.member.members), node=rows.node)

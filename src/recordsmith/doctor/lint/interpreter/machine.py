@@ -18,11 +18,12 @@ _MOST_STEPS = 60_000  # expressions that are evaluated; a larger program is not 
 
 @dataclass(slots=True)
 class Arguments:
-    """What a call is given; `exact` is False if there may be more."""
+    """What a call is given; `exact` is False if there may be more, of `*starred` for example."""
 
     positional: tuple[Value, ...] = ()
     keywords: dict[str, Value] = field(default_factory=dict)
     exact: bool = True
+    starred: Value | None = None
 
 
 class Machine(ABC):

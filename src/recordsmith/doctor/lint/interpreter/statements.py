@@ -28,6 +28,7 @@ from recordsmith.doctor.lint.interpreter.values import (
     Group,
     Item,
     Literal,
+    Many,
     Object,
     Operation,
     Parameter,
@@ -68,6 +69,9 @@ class Statements(Machine):
             case ast.AugAssign(target=target, op=operator, value=node):
                 whole = ast.copy_location(ast.BinOp(_as_load(target), operator, node), statement)
                 value = self.evaluate(whole, scope)
+                match value:
+                    case Operation(operator="+", operands=(Group(members=known, is_list=True), Many(member=member))):
+                        value = Group((*known, member), is_list=True, node=value.node)
                 if isinstance(value, Group):
                     value.grown = True
                 if isinstance(value, Literal) and self.open_branches:  # in a loop, nobody knows how often
@@ -100,7 +104,9 @@ class Statements(Machine):
                 self._forget_counters(statement, scope)
                 self.evaluate(test, scope)
                 with self._open_branch():
+                    carried = _carried(statement, scope)
                     self._try_body(body, scope)
+                    _close(carried, scope)
                 self.execute(orelse, scope)
             case ast.With(items=items, body=body) | ast.AsyncWith(items=items, body=body):
                 for item in items:
@@ -206,7 +212,9 @@ class Statements(Machine):
             else:
                 with self._open_branch():
                     self._forget_counters(statement, scope)
+                    carried = _carried(statement, scope)
                     self._try_body(statement.body, scope)
+                    _close(carried, scope)
             if pipeline is not None and role == "training" and only_tests(statement, scope, self.calls[reached[1] :]):
                 self.uses[reached[0] - 1] = Use("validation", pipeline, statement, statement.target)
         self.execute(statement.orelse, scope)
@@ -360,3 +368,24 @@ def _as_load(target: ast.expr) -> ast.expr:
             return target
     made.source, made.parent = getattr(target, "source", None), getattr(target, "parent", None)  # type: ignore[attr-defined]
     return ast.copy_location(made, target)
+
+
+def _carried(loop: ast.For | ast.AsyncFor | ast.While, scope: Scope) -> dict[str, Choice]:
+    """Make of each name that is None before a loop, and is set in it, what it is in the first turn or a later one."""
+    found: dict[str, Choice] = {}
+    for node in ast.walk(loop):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and node.id not in found:
+            before = scope.lookup(node.id)
+            if isinstance(before, Literal) and before.value is None:
+                found[node.id] = Choice(((frozenset(), before), (frozenset(), Unknown())), node=before.node)
+    for name, value in found.items():
+        scope.assign(name, value)
+    return found
+
+
+def _close(carried: dict[str, Choice], scope: Scope) -> None:
+    """Put into what a loop carries on what its body leaves there, which is what the next turn finds."""
+    for name, value in carried.items():
+        later = scope.lookup(name)
+        if later is not None and all(one is not value for one in walk(later)):
+            value.options = (value.options[0], (frozenset(), later))

@@ -14,6 +14,7 @@ from recordsmith.doctor.lint.interpreter.values import (
     Many,
     Operation,
     Slice,
+    Table,
     Value,
 )
 from recordsmith.doctor.lint.libraries.fitting import split_part
@@ -42,6 +43,7 @@ _KEEPS = (
     ".ravel",
     ".flatten",
 )
+_SELECTS_ROWS = {".dropna", ".copy", ".sample", ".sort_values", ".reset_index", ".head", ".tail", ".sort_index"}
 # What transformers of scikit-learn make of labels.
 _MAKERS = {
     "sklearn.preprocessing.LabelEncoder": "numbers",
@@ -159,12 +161,30 @@ def stored_column(value: Value) -> Value | None:
     >>> stored_column(Item(table, Literal("age"))).value
     1
     """
+    if isinstance(value, Item):
+        table = _all_columns(value.base)
+        value = value if table is value.base else Item(table, value.index)
     match value:
         case Item(base=Call(columns=columns), index=Literal(value=str() as name)):
             return columns.get(name)
         case Call(name=".pop" | ".get", receiver=Call(columns=columns), args=(Literal(value=str() as name), *_)):
             return columns.get(name)
     return None
+
+
+def _all_columns(table: Value) -> Value:
+    """What a table was before some of its rows were taken, or put into another order."""
+    for _ in range(20):
+        match table:
+            case Call(name=name, columns=columns, receiver=Value() as inner) if name in _SELECTS_ROWS and not columns:
+                table = inner
+            case Item(base=Item(base=inner, attribute=True, index=Literal(value="iloc" | "loc")), index=Slice()):
+                table = inner
+            case Item(base=inner, index=Slice(), attribute=False):
+                table = inner
+            case _:
+                break
+    return table
 
 
 def _selects_rows(index: Value) -> bool:
@@ -176,12 +196,13 @@ def labels_of(value: Value) -> Labels | None:  # noqa: PLR0911 - one for each wa
     feature = parsed_feature_of(value, of_batches=True)
     if feature is not None and feature.form == "fixed" and feature.shape == () and feature.dtype == "int64":
         return Labels("numbers", f"the feature {feature.name!r}")
-    if isinstance(value, Item) and _is_loaded_label(value):
-        loader = value.base.base.name if isinstance(value.base, Item) and isinstance(value.base.base, Call) else ""
-        highest = _CLASSES.get(loader.split(".")[-2])
-        return Labels("numbers", "`load_data`", lowest=None if highest is None else 0, highest=highest)
+    if isinstance(value, Item):
+        return _of_item(value)
     if isinstance(value, Group) and value.is_list:
-        return _between(value.members, "a list") if value.members else None
+        inner = labels_of(plain_labels(value.members[0])) if len(value.members) == 1 and value.grown else None
+        return inner or (_between(value.members, "a list") if value.members else None)
+    if isinstance(value, Many):
+        return labels_of(plain_labels(value.member))
     if isinstance(value, Operation) and value.operator in ("+", "-"):
         return _shifted(value)
     if not isinstance(value, Call):
@@ -189,8 +210,8 @@ def labels_of(value: Value) -> Labels | None:  # noqa: PLR0911 - one for each wa
     if value.name in _ONE_HOT:
         depth = value.argument(1, "depth", "num_classes")
         size = depth.value if isinstance(depth, Literal) and isinstance(depth.value, int) else None
-        inner = value.argument(0, "indices", "x")
-        numbers = labels_of(plain_labels(inner)) if inner is not None else None
+        given = value.argument(0, "indices", "x")
+        numbers = labels_of(plain_labels(given)) if given is not None else None
         lowest, highest = (numbers.lowest, numbers.highest) if numbers is not None else (None, None)
         made_by = f"`{value.name.rpartition('.')[2]}`"
         return Labels("one-hot", made_by, depth=size, lowest=lowest, highest=highest)
@@ -209,6 +230,23 @@ def labels_of(value: Value) -> Labels | None:  # noqa: PLR0911 - one for each wa
         if len(bounds) == 2 and value.exact:
             return Labels("numbers", f"`{value.name.rpartition('.')[2]}`", lowest=bounds[0], highest=bounds[1] - 1)
     return None
+
+
+def _of_item(value: Item) -> Labels | None:
+    """Labels of a set that Keras loads, a row of the unit matrix, or a number out of a dict."""
+    if _is_loaded_label(value):
+        loader = value.base.base.name if isinstance(value.base, Item) and isinstance(value.base.base, Call) else ""
+        highest = _CLASSES.get(loader.split(".")[-2])
+        return Labels("numbers", "`load_data`", lowest=None if highest is None else 0, highest=highest)
+    if isinstance(value.base, Call) and value.base.name == "numpy.eye":
+        size = value.base.argument(0, "N")
+        by_number = value.base.exact and not isinstance(value.index, Literal | Slice | Group)
+        depth = size.value if isinstance(size, Literal) and isinstance(size.value, int) else None
+        return Labels("one-hot", "`np.eye`", depth=depth) if by_number else None
+    if isinstance(value.base, Table) and not isinstance(value.index, Literal):
+        known = value.base.complete and value.base.entries
+        return _between(tuple(value.base.entries.values()), "a dict") if known else None
+    return Labels("several", "a comparison of several columns") if _are_marks(value) else None
 
 
 def _shifted(value: Operation) -> Labels | None:

@@ -5,7 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from recordsmith.doctor.lint.interpreter.values import Call, Choice, Group, Literal, Table, Value, options_of, walk
+from recordsmith.doctor.lint.interpreter.values import (
+    Call,
+    Choice,
+    Group,
+    Literal,
+    Operation,
+    Table,
+    Value,
+    options_of,
+    walk,
+)
 from recordsmith.doctor.lint.libraries.tensorflow.pipelines import Pipeline
 
 __all__ = [
@@ -14,6 +24,7 @@ __all__ = [
     "draws",
     "is_random_call",
     "is_shuffled",
+    "noise_in",
     "random_changes",
     "shuffled_before",
     "shuffles_by_itself",
@@ -27,6 +38,7 @@ _RANDOM = re.compile(
     r"|recordsmith\.augment\.\w+)"
 )
 _CHANGES_IMAGES = re.compile(r"tensorflow\.image\.|keras|\(\)|recordsmith\.augment\.")
+_NOISE = re.compile(r"tensorflow\.random\.(normal|uniform|truncated_normal)")
 _SHUFFLERS = re.compile(
     r"(random\.(shuffle|sample)|numpy\.random\.(shuffle|permutation|permuted|choice)|tensorflow\.random\.shuffle"
     r"|sklearn\.utils\.(shuffle|resample)|sklearn\.model_selection\.(train_test_split|\w*Shuffle\w*)|torch\.randperm"
@@ -99,6 +111,19 @@ def random_changes(value: Value, *, certain: bool = False) -> Iterator[Call]:
         found = _changes_at_random(one)
         if found is not None:
             yield found
+
+
+def noise_in(value: Value) -> Iterator[Call]:
+    """Yield the calls in a map that draw noise which is added to or multiplied with an element."""
+    for one in walk(value):
+        for part in one.operands if isinstance(one, Operation) else ():
+            found = next((inner for inner in walk(part, 12) if _is_noise(inner)), None)
+            if isinstance(found, Call):
+                yield found
+
+
+def _is_noise(value: Value) -> bool:
+    return isinstance(value, Call) and value.in_map and _NOISE.fullmatch(value.name) is not None
 
 
 def _changes_at_random(value: Value) -> Call | None:

@@ -57,12 +57,10 @@ def rank_of(value: Value | None, depth: int = 24) -> int | None:  # noqa: C901, 
         case Call(name=name) if _REDUCES.fullmatch(name):
             of = rank_of(value.receiver if name.startswith(".") else value.argument(0), depth - 1)
             axis = value.argument(0 if name.startswith(".") else 1, "axis")
-            one = (
-                of is not None
-                and isinstance(axis, Literal)
-                and isinstance(axis.value, int)
-                and not value.keywords.get("keepdims")
-            )
+            one = of is not None and isinstance(axis, Literal) and isinstance(axis.value, int)
+            kept = value.keywords.get("keepdims")
+            if kept is not None:
+                return of if isinstance(kept, Literal) and kept.value else None
             return of - 1 if one and of is not None else None
         case Call(name=".fit_transform" | ".transform", receiver=Call(name="sklearn.preprocessing.LabelEncoder")):
             return 1

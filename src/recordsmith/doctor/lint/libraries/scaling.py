@@ -44,7 +44,7 @@ _KEEPS_FIRST = re.compile(
 )
 _KEEPS_RECEIVER = re.compile(
     r"\.(astype|reshape|copy|numpy|squeeze|resize|convert|values|to_numpy|flatten|toarray|tolist|transpose"
-    r"|reset_index|head|crop)"
+    r"|reset_index|head|crop|ravel)"
 )
 _RGB_READERS = re.compile(
     r"PIL\.Image\.open|torchvision\.io\.(read|decode)_image|keras\.(preprocessing\.image|utils)\.load_img|imageio\.(v2\.|v3\.)?imread|skimage\.io\.imread"

@@ -35,8 +35,10 @@ from recordsmith.doctor.lint.rules.splits.learnt_features import LEARNT_FEATURE_
 from recordsmith.doctor.lint.rules.splits.ordered import ORDERED_RULES
 from recordsmith.doctor.lint.rules.splits.overlaps import OVERLAP_RULES
 from recordsmith.doctor.lint.rules.splits.parts import PART_RULES
+from recordsmith.doctor.lint.rules.splits.windows import WINDOW_RULES
 from recordsmith.doctor.lint.rules.torch import TORCH_RULES
 from recordsmith.doctor.lint.rules.torch_data import TORCH_DATA_RULES
+from recordsmith.doctor.lint.rules.training.epochs import EPOCH_RULES
 from recordsmith.doctor.lint.rules.training.expected_ranges import EXPECTED_RANGE_RULES
 from recordsmith.doctor.lint.rules.training.gradients import GRADIENT_RULES
 from recordsmith.doctor.lint.rules.training.images import IMAGE_RULES
@@ -89,11 +91,13 @@ RULES: RuleSet[Program] = RuleSet(
         *CHOICE_RULES,
         *LEARNT_FEATURE_RULES,
         *ORDERED_RULES,
+        *WINDOW_RULES,
         *OVERLAP_RULES,
         *PART_RULES,
         *OUTPUT_RULES,
         *LOSS_RULES,
         *GRADIENT_RULES,
+        *EPOCH_RULES,
         *STEP_RULES,
         *MEASURED_RULES,
         *SEQUENCE_RULES,

@@ -21,6 +21,8 @@ _ONE_IMAGE = re.compile(
     r"cv2\.(imread|cvtColor|resize|flip|GaussianBlur)|PIL\.Image\.open|keras\.(preprocessing\.image|utils)\."
     r"(load_img|img_to_array)|\.(astype|convert|resize)|numpy\.(array|asarray)"
 )
+_PRETRAINED = re.compile(r"keras\.applications\.(\w+\.)?[A-Z]\w+")
+_PREPROCESSES = re.compile(r"keras\.applications\.\w+\.preprocess_input")
 _KEEPS_NUMBERS = re.compile(
     r"numpy\.(array|asarray|expand_dims|reshape|float32)|\.(reshape|astype)|tensorflow\.constant"
 )
@@ -131,6 +133,26 @@ def channels_in_another_order(program: Program) -> Iterator[Finding]:
                 use.call.expression,
                 f"Training data is {trained.channels}, and {_WORDS[use.role]} is {other.channels}: red and blue are "
                 "swapped.",
+            )
+    yield from _blue_first_for_pretrained(program)
+
+
+def _blue_first_for_pretrained(program: Program) -> Iterator[Finding]:
+    """What OpenCV reads, for weights of ImageNet that were trained on RGB: `preprocess_input` swaps by itself."""
+    weights = [call.argument(0, "weights") for call in program.calls if _PRETRAINED.fullmatch(call.name)]
+    if not weights or any(isinstance(one, Literal) and one.value != "imagenet" for one in weights):
+        return
+    for call in program.calls:
+        if not _PREPROCESSES.fullmatch(call.name):
+            continue
+        found = scaling_of(call.argument(0, "x"))
+        if found is not None and found.channels == "BGR":
+            yield program.finding(
+                channels_in_another_order,
+                call.expression,
+                "OpenCV reads images as BGR, and the network was trained on RGB, which `preprocess_input` expects: red "
+                "and blue are swapped.",
+                severity=Severity.WARNING,
             )
 
 

@@ -78,6 +78,11 @@ def _file_order(program: Program, use: ModelUse) -> str | None:
     flow = flow_of(use.inputs)
     if flow is None or flow.shuffles is not True:
         return None
+    table = flow.call.argument(0, "dataframe") if flow.call.name == ".flow_from_dataframe" else None
+    for call in program.calls:
+        stored = call.args[-1] if call.name == ".__setitem__" and table is not None and call.receiver is table else None
+        if stored is not None and any(one is use.call for one in walk(stored)):
+            return "the rows of the table"
     for item in program.attributes:
         if item.base is not flow.call or not isinstance(item.index, Literal) or _is_counted(item.node):
             continue

@@ -10,7 +10,7 @@ from recordsmith.doctor.lint.edits import move_stage
 from recordsmith.doctor.lint.interpreter.values import Call, Element, Group, Item, Literal, Value, walk
 from recordsmith.doctor.lint.libraries.fitting import model_uses
 from recordsmith.doctor.lint.libraries.image_generators import Flow, flow_of
-from recordsmith.doctor.lint.libraries.randomness import random_changes
+from recordsmith.doctor.lint.libraries.randomness import noise_in, random_changes
 from recordsmith.doctor.lint.libraries.rows import bound_key
 from recordsmith.doctor.lint.libraries.tensorflow.pipelines import Pipeline
 from recordsmith.doctor.lint.program import Program
@@ -53,8 +53,8 @@ def cache_after_augmentation(program: Program) -> Iterator[Finding]:
             before = pipeline.before(cache)
             if cache.name != "cache" or before is None or program.is_for_testing(pipeline):
                 continue
-            found = list(random_changes(before.element))
-            sure = all(_is_random(one) for one in program.variants(before))
+            found = list(random_changes(before.element)) or list(noise_in(before.element))
+            sure = all(_is_random(one) or any(noise_in(one.element)) for one in program.variants(before))
             if not found or any(stage.name == "take" for stage in stages):
                 continue
             last = before.stage

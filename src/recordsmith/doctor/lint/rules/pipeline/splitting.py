@@ -22,6 +22,7 @@ from recordsmith.doctor.lint.libraries.fitting import model_of, model_uses, spli
 from recordsmith.doctor.lint.libraries.rows import is_alike, is_same_part, own_statistics, rows_of
 from recordsmith.doctor.lint.program import Program
 from recordsmith.doctor.lint.rules.pipeline.oversampling import CROSS_VALIDATES, JOINS
+from recordsmith.doctor.lint.rules.splits.target_means import target_means_before
 from recordsmith.doctor.lint.rules.torch_data.statistics import fitted_before_torch_split
 from recordsmith.rules import Finding, Severity, rule
 
@@ -77,6 +78,14 @@ def fitted_on_test_data(program: Program) -> Iterator[Finding]:
             parts = [one for argument in call.args for one in walk(argument)]
             fitted = next((one for one in parts if _is_fitting(one) or _is_fitted(one, fitted_on)), None)
             yield from _adapted_before(program, call) if fitted is None else ()
+            for mean, target in target_means_before(program, call):
+                yield program.finding(
+                    fitted_on_test_data,
+                    mean.expression,
+                    f"This takes a statistic of {target!r}, the target, over all rows before they are split: the "
+                    "features hold the answers of the test rows, and the score will promise too much.",
+                    advice="Split first, compute it from the training rows, and map it to the test rows.",
+                )
             filled = next((one for one in parts if _is_filled(one)), None)
             scaled = next((one for one in parts if fitted is None and _is_standardised(one)), None)
             if scaled is not None and scaled.node is not None:
@@ -122,7 +131,7 @@ def fitted_on_test_data(program: Program) -> Iterator[Finding]:
             call.name in _LEARNS
             and _is_fitting(call, also_adapt=True)
             and call.args
-            and (_is_both(call.args[0]) or _joins_both(program, call.args[0]))
+            and (_is_both(_joined(call.args[0])) or _joins_both(program, _joined(call.args[0])))
         ):
             yield program.finding(
                 fitted_on_test_data,
@@ -424,6 +433,18 @@ def _root_of(value: Value) -> Value:
     while isinstance(value, Item):
         value = value.base
     return value
+
+
+def _joined(value: Value) -> Value:
+    """What was joined, before it became an array or a list."""
+    while True:
+        match value:
+            case Item(base=inner, attribute=True, index=Literal(value="values")):
+                value = inner
+            case Call(name=".to_numpy" | ".astype" | ".tolist" | ".unique" | ".fillna", receiver=Value() as inner):
+                value = inner
+            case _:
+                return value
 
 
 def _joins_both(program: Program, value: Value) -> bool:

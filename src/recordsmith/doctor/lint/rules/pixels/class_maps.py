@@ -46,14 +46,14 @@ def class_map_interpolated(program: Program) -> Iterator[Finding]:
     for call in resized:
         if id(call) in scaled:
             continue
-        if any(isinstance(one, Operation) and one.operator in ("/", "compare") for one in _values_of(call)):
+        if any(_is_computed(one) for one in _values_of(call)):
             continue
         if call.name == "cv2.resize" and (_TORCH.search(program.source.text) or not _has_classes(program)):
             continue  # P123 is about PyTorch; a mask of two values may have soft edges
         if id(call) in targets or _is_called_mask(call.expression) or _is_class_image(call):
             source = getattr(call.expression, "source", program.source)
             nearest = "interpolation=cv2.INTER_NEAREST" if call.name == "cv2.resize" else 'method="nearest"'
-            edits = None if call.name == "()" else after_arguments(source, call.expression, nearest)
+            edits = None if call.name in ("()", ".resize") else after_arguments(source, call.expression, nearest)
             yield program.finding(
                 class_map_interpolated,
                 call.expression,
@@ -64,9 +64,22 @@ def class_map_interpolated(program: Program) -> Iterator[Finding]:
             )
 
 
+def _is_computed(value: Value) -> bool:
+    """A division or a comparison."""
+    return isinstance(value, Operation) and value.operator in ("/", "compare") and not _is_path(value)
+
+
+def _is_path(value: Value) -> bool:
+    """`folder / "mask" / name`."""
+    if isinstance(value, Literal):
+        return isinstance(value.value, str)
+    return isinstance(value, Operation) and value.operator == "/" and any(_is_path(one) for one in value.operands)
+
+
 def _values_of(call: Call) -> Iterator[Value]:
     """What is resized and what it was made of, without the conditions that only choose among class numbers."""
-    waiting = collections.deque(one for one in (call.argument(0, "images", "src"),) if one is not None)
+    resized = call.receiver if call.name == ".resize" else call.argument(0, "images", "src")
+    waiting = collections.deque(one for one in (resized,) if one is not None)
     for _ in range(40):
         if not waiting:
             return
@@ -85,6 +98,11 @@ def _interpolates(call: Call) -> bool:
     """It resizes by the default, which is bilinear; a method that is given was chosen."""
     if call.name == "cv2.resize":
         return call.argument(None, "interpolation") is None and len(call.args) < _PLACE_OF_METHOD
+    if call.name == ".resize":  # of Pillow, which takes the nearest value of an image with a palette by itself
+        mode = call.receiver.argument(0, "mode") if isinstance(call.receiver, Call) else None
+        converted = isinstance(call.receiver, Call) and call.receiver.name == ".convert"
+        grey = converted and isinstance(mode, Literal) and mode.value in ("L", "I", "F")
+        return grey and call.exact and len(call.args) == 1 and not call.keywords
     layer = call.receiver if call.name == "()" else None
     if isinstance(layer, Call) and layer.name == "keras.layers.Resizing":
         return layer.argument(2, "interpolation") is None and bool(call.args)
@@ -141,6 +159,8 @@ def _class_targets(program: Program) -> set[int]:
         if call.name in _ONE_HOT and call.args:
             found |= {id(one) for one in walk(call.args[0], 20)}
     for model in program.models:
+        for fit in model.fits if model.loss == "sparse" else ():
+            found |= {id(one) for one in walk(fit.argument(1, "y"), 60)}
         for pipeline in model.trained_on if model.loss == "sparse" else ():
             element = pipeline.element
             inner = element.of if isinstance(element, Element) and element.of is not None else element

@@ -6,7 +6,18 @@ import ast
 import re
 from collections.abc import Iterator
 
-from recordsmith.doctor.lint.interpreter.values import Call, Group, Item, Literal, Many, Operation, Slice, Value, walk
+from recordsmith.doctor.lint.interpreter.values import (
+    Call,
+    Group,
+    Item,
+    Literal,
+    Many,
+    Operation,
+    Slice,
+    Value,
+    options_of,
+    walk,
+)
 from recordsmith.doctor.lint.libraries.arrays import dtype_named, dtype_of
 from recordsmith.doctor.lint.program import Program
 from recordsmith.rules import Finding, Severity, rule
@@ -59,12 +70,12 @@ def _wraps(value: Value) -> str | None:
         return _cast_back(value)
     if not isinstance(value, Operation) or len(value.operands) != 2:
         return None
-    left, right = value.operands
-    pixels = [_is_pixels(one) for one in value.operands]
+    left, right = (_present(one) for one in value.operands)
+    pixels = [_is_pixels(one) for one in (left, right)]
     if any(pixels):
         pixels = [
             one or (isinstance(part, Call) and dtype_of(part) == "uint8")
-            for one, part in zip(pixels, value.operands, strict=True)
+            for one, part in zip(pixels, (left, right), strict=True)
         ]
     if value.operator in ("-", "+") and all(pixels) and (left is not right or _are_two(value)):
         return f"Two images are {'added' if value.operator == '+' else 'subtracted'}."
@@ -84,6 +95,12 @@ def _wraps(value: Value) -> str | None:
             f"{abs(number)} is {'added to' if (value.operator == '+') == (number > 0) else 'subtracted from'} pixels."
         )
     return None
+
+
+def _present(value: Value) -> Value:
+    """What a value is that is None in the first turn of a loop, as the frame before the first one."""
+    known = [one for one in options_of(value) if not (isinstance(one, Literal) and one.value is None)]
+    return known[0] if len(known) == 1 else value
 
 
 def _are_two(value: Operation) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from recordsmith.doctor.lint.edits import Edit
 from recordsmith.doctor.lint.interpreter.values import Call, Literal, Parameter, Symbol, Value, walk
+from recordsmith.doctor.lint.libraries.tensorflow.record_paths import paths_meet, read_paths
 from recordsmith.doctor.lint.program import Program
 from recordsmith.rules import Finding, Severity, rule
 
@@ -67,7 +68,7 @@ def _actual(program: Program, call: Call) -> tuple[str | None, str]:
     defaults = [one.default for one in walk(files) if isinstance(one, Parameter) and one.default is not None]
     named = [*walk(files), *defaults]
     names = [one.value for one in named if isinstance(one, Literal) and isinstance(one.value, str)]
-    written = _written(program, names)
+    written = _written(program, list(read_paths(call)))
     if written is not None:
         return written[0], "they are written with"
     suffixes = {os.path.splitext(name)[1].lower() for name in names} - {""}
@@ -77,13 +78,13 @@ def _actual(program: Program, call: Call) -> tuple[str | None, str]:
     return "?", ""
 
 
-def _written(program: Program, names: list[str]) -> tuple[str | None] | None:
+def _written(program: Program, read: list[Value]) -> tuple[str | None] | None:
     """What a writer of the same program gives files of the same name."""
     for call in program.calls:
         if call.name != "tensorflow.io.TFRecordWriter":
             continue
         path = call.argument(0, "path")
-        if not isinstance(path, Literal) or path.value not in names:
+        if path is None or not paths_meet(read, [path]):
             continue
         options = call.argument(1, "options")
         if options is None:

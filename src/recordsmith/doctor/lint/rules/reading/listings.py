@@ -280,7 +280,7 @@ def is_read_elsewhere(value: Value) -> bool:
     True
     """
     names = [part.name for part in walk(value) if isinstance(part, Call)]
-    return any(name in LISTINGS or name in _READS or name.startswith(("pandas.read_", "csv.")) for name in names)
+    return any(name in LISTINGS | _READS or name.startswith(("os.walk", "pandas.read_", "csv.")) for name in names)
 
 
 def _sorted(program: Program, listing: Call) -> str:

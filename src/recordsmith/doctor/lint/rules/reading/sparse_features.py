@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from recordsmith.doctor.lint.interpreter.values import Group
 from recordsmith.doctor.lint.libraries.tensorflow.parse_specs import parsed_feature_of
 from recordsmith.doctor.lint.program import Program
 from recordsmith.rules import Finding, Severity, rule
@@ -12,7 +13,7 @@ from recordsmith.rules import Finding, Severity, rule
 __all__ = ["SPARSE_FEATURE_RULES"]
 
 _DENSE_ONLY = re.compile(
-    r"tensorflow\.(reshape|one_hot|stack|squeeze|expand_dims|pad|gather|transpose)|tensorflow\.io\.decode_\w+"
+    r"tensorflow\.(reshape|one_hot|stack|concat|squeeze|expand_dims|pad|gather|transpose)|tensorflow\.io\.decode_\w+"
     r"|tensorflow\.image\.\w+"
 )
 
@@ -33,8 +34,11 @@ def sparse_used_as_dense(program: Program) -> Iterator[Finding]:
         `tf.io.FixedLenFeature([28, 28], tf.float32)`.
     """
     for call in program.calls:
-        feature = parsed_feature_of(call.argument(0)) if _DENSE_ONLY.fullmatch(call.name) and call.args else None
-        if feature is None or feature.form != "variable":
+        first = call.argument(0) if _DENSE_ONLY.fullmatch(call.name) and call.args else None
+        given = first.members if isinstance(first, Group) else (first,)
+        features = [parsed_feature_of(one) for one in given]
+        feature = next((one for one in features if one is not None and one.form == "variable"), None)
+        if feature is None:
             continue
         if not getattr(call.node, "source", program.source).mentions("SparseTensor"):  # else it asks which are sparse
             yield program.finding(

@@ -65,6 +65,8 @@ def read_in_another_form(program: Program) -> Iterator[Finding]:
         forms = {_form(one) for one in features}
         stored = forms.pop() if len(forms) == 1 else ""
         reads = {_RAW: "raw", _TENSOR: "tensor"}.get(call.name, "encoded")
+        if (stored, reads) in (("text", "raw"), ("text", "tensor")):
+            continue  # bytes of characters, or base64
         if not stored or stored == reads or (stored, reads) == ("tensor", "raw"):  # the last is P017's
             continue
         reader = call.name.rpartition(".")[2]
@@ -80,17 +82,24 @@ def read_in_another_form(program: Program) -> Iterator[Finding]:
     yield from _raw_files(program)
 
 
-_FORMS = {"encoded": "an encoded image", "raw": "raw numbers (`tobytes`)", "tensor": "a serialized tensor"}
+_FORMS = {
+    "encoded": "an encoded image",
+    "raw": "raw numbers (`tobytes`)",
+    "tensor": "a serialized tensor",
+    "text": "a text",
+}
 _EFFECTS = {
     ("encoded", "raw"): "the compressed bytes are read as pixels, and the image is noise or does not fit its shape",
     ("encoded", "tensor"): "reading fails",
     ("raw", "encoded"): "reading fails, because raw pixels are no image file",
     ("raw", "tensor"): "reading fails, because raw numbers have no header",
+    ("text", "encoded"): "reading fails, because a text, such as the path of a file, is no image file",
     ("tensor", "encoded"): "reading fails, because a serialized tensor is no image file",
 }
 _ADVICE = {
     "encoded": "Read it with `tf.io.decode_image(x, channels=3, expand_animations=False)` or `tf.io.decode_jpeg`.",
     "raw": "Read it with `tf.io.decode_raw` and the dtype of the array, then `tf.reshape`; or write the encoded image.",
+    "text": "Write the bytes of the file: `open(path, 'rb').read()`.",
     "tensor": "Read it with `tf.io.parse_tensor` and the dtype of the tensor.",
 }
 
@@ -102,6 +111,8 @@ def _form(feature: WrittenFeature) -> str:
         return "encoded"
     if feature.is_serialized_tensor:
         return "tensor"
+    if isinstance(feature.single, Call) and feature.single.name == ".encode":
+        return "text"
     return "raw" if feature.raw_array is not None and feature.raw_dtype is not None else ""
 
 

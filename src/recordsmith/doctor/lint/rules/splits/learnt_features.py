@@ -37,6 +37,7 @@ _SAME_FRAME = {
     ".drop_duplicates",
     ".fillna",
     ".astype",
+    ".select_dtypes",
 }
 
 
@@ -368,6 +369,8 @@ def _changes_columns(call: Call) -> bool:
 def _is_frame(value: Value) -> bool:
     while isinstance(value, Operation) and len(value.operands) == 2:  # scaled as a whole
         value = value.operands[0]
+    part = split_part(value)
+    value = value if part is None else part.whole
     while isinstance(value, Call) and value.name in _SAME_FRAME and value.receiver is not None:
         value = value.receiver
     return isinstance(value, Call) and value.name.startswith(("pandas.read_", "pandas.DataFrame"))

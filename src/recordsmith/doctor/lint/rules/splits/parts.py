@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from recordsmith.doctor.lint.edits import Edit
 from recordsmith.doctor.lint.interpreter.loops import pipelines_in
 from recordsmith.doctor.lint.interpreter.values import Call, Group, Item, Literal, Unknown, Value, walk
-from recordsmith.doctor.lint.libraries.fitting import ModelUse, model_uses, split_part
+from recordsmith.doctor.lint.libraries.fitting import ModelUse, SplitPart, model_uses, split_part
 from recordsmith.doctor.lint.libraries.rows import bound_key, is_alike, is_same_part, rows_of, slice_range
 from recordsmith.doctor.lint.libraries.tensorflow.pipelines import Pipeline
 from recordsmith.doctor.lint.program import Program
@@ -78,7 +78,9 @@ def _tested_on_training_data(program: Program, uses: list[ModelUse]) -> Iterator
 
 
 def _is_stored(value: Value) -> bool:
-    """It was read from files, and nothing in it is drawn at random or read on from where it stopped."""
+    """It was read from files as a whole, and nothing in it is drawn at random or read on from where it stopped."""
+    if any(stage.name in _TAKES_A_PART for one in pipelines_in(value) for stage in one.all_stages()):
+        return False
     calls = [one.name for one in walk(value, 100) if isinstance(one, Call)]
     stored = any(name in ("numpy.load", "scipy.io.loadmat") or name.startswith("pandas.read_") for name in calls)
     return stored and not any(re.search(r"random|sample|next|shuffle|_split|^\.read|\.pop", name) for name in calls)
@@ -323,7 +325,7 @@ def split_apart(program: Program) -> Iterator[Finding]:
     """
     reported: set[int] = set()
     pairs = [
-        (split_part(one), split_part(use.targets))
+        (_part_behind(one), _part_behind(use.targets))
         for use in model_uses(program.calls)
         for one in (use.inputs.members if isinstance(use.inputs, Group) else (use.inputs,))
     ]
@@ -341,6 +343,12 @@ def split_apart(program: Program) -> Iterator[Finding]:
             (second.split if len(apart[1].args) == 1 else apart[0]).expression,
             "Inputs and labels are split at random in two separate calls: the labels no longer belong to their inputs.",
         )
+
+
+def _part_behind(value: Value | None) -> SplitPart | None:
+    """The part of a split that a value is, in its order; it may have been scaled since."""
+    rows = None if value is None else rows_of(value)
+    return None if rows is None or rows.orders or rows.cuts else split_part(rows.origin)
 
 
 def _is_ordered(split: Call) -> bool:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 from recordsmith.doctor.lint.interpreter.values import Call, Element, Group, Item, Literal, Value, walk
 from recordsmith.doctor.lint.libraries.control_flow import loops_around, root_of
+from recordsmith.doctor.lint.libraries.models import output_units
 from recordsmith.doctor.lint.libraries.torch.modules import losses
 from recordsmith.doctor.lint.libraries.torch.tensors import sequence_of
 from recordsmith.doctor.lint.libraries.torch.training import optimizers, receiver_text, training_steps
@@ -182,6 +183,14 @@ def classes_along_the_batch(program: Program) -> Iterator[Finding]:
             return
     for call in program.calls:
         short = call.name.rpartition(".")[2]
+        if _over_predicted_examples(program, call):
+            yield program.finding(
+                classes_along_the_batch,
+                call.expression,
+                "`argmax` runs along the examples that were predicted (`axis=0`), not along the classes: use `axis=1`.",
+                advice="Use `axis=1`, or `axis=-1`.",
+            )
+            return
         layer = _softmax_layer(call)
         if layer is not None:
             yield program.finding(
@@ -206,6 +215,16 @@ def classes_along_the_batch(program: Program) -> Iterator[Finding]:
             continue
         yield program.finding(classes_along_the_batch, call.expression, message)
         return
+
+
+def _over_predicted_examples(program: Program, call: Call) -> bool:
+    """`np.argmax(model.predict(x), axis=0)` of a model of Keras that gives several numbers for each example."""
+    if call.name not in ("numpy.argmax", "tensorflow.argmax", "tensorflow.math.argmax", ".argmax"):
+        return False
+    predicted = call.receiver if call.name == ".argmax" else call.argument(0, "a", "input")
+    if not isinstance(predicted, Call) or predicted.name != ".predict" or not _along_batch(call):
+        return False
+    return (output_units(predicted.receiver, program.calls) or 1) > 1
 
 
 def _along_batch(call: Call) -> bool:

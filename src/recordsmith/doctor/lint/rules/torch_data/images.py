@@ -238,12 +238,16 @@ def boxes_not_resized(program: Program) -> Iterator[Finding]:
     Fix:
         Multiply the boxes by the same factors: `boxes[:, [0, 2]] *= 512 / width`, `boxes[:, [1, 3]] *= 512 / height`.
     """
-    for pipeline in torch_loaders(program):
-        dataset = pipeline.source.call.argument(0, "dataset") if pipeline.source.call is not None else None
+    sequences = [one for one in program.finished if one.source.kind == "sequence"]  # of Keras
+    for pipeline in (*torch_loaders(program), *sequences):
+        call = pipeline.source.call
+        dataset = call.argument(0, "dataset", "x", "generator") if call is not None else None
         member = getattr(getattr(dataset, "program_class", None), "members", {}).get("__getitem__")
         text = ast.unparse(member.definition) if member is not None and hasattr(member, "definition") else ""
         resized = [one for one in pipeline.source.steps if one.name in _RESIZES or _is_resizing(one)]
         boxes = _boxes(pipeline.element) or _boxes_of_steps(pipeline.source.steps)
+        if pipeline in sequences and isinstance(pipeline.element, Group) and len(pipeline.element.members) == 2:
+            boxes = pipeline.element.members[1]
         if not resized or boxes is None or not text:
             continue
         parts = list(walk(boxes, 300))

@@ -10,6 +10,7 @@ from recordsmith.doctor.lint.interpreter.values import Call, Literal
 from recordsmith.doctor.lint.libraries.control_flow import function_of, loops_around, statement_of
 from recordsmith.doctor.lint.libraries.torch.training import receiver_text
 from recordsmith.doctor.lint.program import Program
+from recordsmith.doctor.lint.rules.inference.dropped_batches import drops_test_batch
 from recordsmith.doctor.lint.rules.torch.splits import torch_loaders
 from recordsmith.rules import Finding, Severity, rule
 
@@ -263,17 +264,18 @@ def mean_of_batch_means(program: Program) -> Iterator[Finding]:
 
 @rule("P171", "test-batch-dropped", Severity.WARNING)
 def test_batch_dropped(program: Program) -> Iterator[Finding]:
-    """A loader for validation or test data drops its last batch.
+    """A loader or dataset for validation or test data drops its last batch.
 
     Why it matters:
         With `drop_last=True`, up to a whole batch of examples is never tested. The score depends on the batch size,
         and cannot be compared with that of other programs.
 
     Example:
-        `test_loader = DataLoader(test_set, batch_size=128, drop_last=True)`
+        `test_loader = DataLoader(test_set, batch_size=128, drop_last=True)`;
+        `model.evaluate(test.batch(512, drop_remainder=True))`
 
     Fix:
-        `drop_last=False` for everything but training.
+        `drop_last=False`, or no `drop_remainder`, for everything but training.
     """
     for pipeline in torch_loaders(program):
         call = pipeline.source.call
@@ -290,6 +292,16 @@ def test_batch_dropped(program: Program) -> Iterator[Finding]:
                 "are never scored, and the score depends on the batch size.",
             )
             return
+    for dataset, stage, is_final in drops_test_batch(program):
+        yield program.finding(
+            test_batch_dropped,
+            stage.expression,
+            f"{program.name_of(dataset)} is for validation or testing, and drops its last batch if that is not full: "
+            "these examples are never scored.",
+            advice="Give `drop_remainder=True` for the training data only.",
+            severity=None if is_final else Severity.INFO,
+        )
+        return
 
 
 SCORE_RULES = [score_never_reset, mean_of_batch_means, test_batch_dropped]

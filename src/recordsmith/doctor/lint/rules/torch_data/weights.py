@@ -1,11 +1,11 @@
-"""Rules on the weights of a PyTorch program: those of the classes in a loss, those of the examples in a sampler."""
+"""Rules on weights: those of the classes in a loss, those of the examples in a sampler."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
 
-from recordsmith.doctor.lint.interpreter.values import Call, Item, Literal, Many, Operation, Value, walk
+from recordsmith.doctor.lint.interpreter.values import Call, Item, Literal, Many, Operation, Table, Value, walk
 from recordsmith.doctor.lint.libraries.torch.data import base_dataset, split_of
 from recordsmith.doctor.lint.program import Program
 from recordsmith.doctor.lint.rules.torch.splits import dataset_of, torch_loaders
@@ -37,6 +37,15 @@ def frequent_classes_weigh_more(program: Program) -> Iterator[Finding]:
         Divide by the counts, in the order of the class numbers: `counts.sum() / counts`, with
         `labels.value_counts().sort_index()`.
     """
+    for fit in program.calls:
+        if fit.name == ".fit" and _counts_by_class(fit.argument(None, "class_weight")):
+            yield program.finding(
+                frequent_classes_weigh_more,
+                fit.expression,
+                "`class_weight` has the numbers or shares of the examples of each class: frequent classes count more, "
+                "and rare ones even less than without weights.",
+                advice="Divide by them instead: `{0: total / (2 * negatives), 1: total / (2 * positives)}`.",
+            )
     for call in program.calls:
         place = 0 if call.name.startswith("torch.nn.C") or call.name.endswith("NLLLoss") else 2
         weight = call.argument(place, "weight") if _LOSSES.fullmatch(call.name) else None
@@ -58,6 +67,23 @@ def frequent_classes_weigh_more(program: Program) -> Iterator[Finding]:
                 "of others.",
                 advice="Sort the counts by class first: `.value_counts().sort_index()`.",
             )
+
+
+def _counts_by_class(weights: Value | None) -> bool:
+    """A dict of Keras whose entries are the counts of their own classes, or shares."""
+    if isinstance(weights, Call) and weights.name == "builtins.dict" and weights.args:
+        pairs = weights.args[0]
+        known = isinstance(pairs, Call) and pairs.name in ("builtins.enumerate", "builtins.zip") and bool(pairs.args)
+        return known and isinstance(pairs, Call) and _grows(pairs.args[-1])
+    entries = weights.entries if isinstance(weights, Table) else {}
+    return len(entries) > 1 and all(_is_count_of(key, entry) for key, entry in entries.items())
+
+
+def _is_count_of(key: object, value: Value) -> bool:
+    if isinstance(value, Operation) and value.operator == "/" and len(value.operands) == 2:
+        counted, other = value.operands
+        return _is_count_of(key, counted) and not (isinstance(other, Item) and _is_count(other.base))
+    return isinstance(value, Item) and _is_count(value.base) and getattr(value.index, "value", None) == key
 
 
 def _core(value: Value | None) -> Value | None:

@@ -6,7 +6,8 @@ import ast
 import re
 from collections.abc import Iterator
 
-from recordsmith.doctor.lint.interpreter.values import Call, Item, Literal, Value
+from recordsmith.doctor.lint.interpreter.values import Call, Item, Literal, Operation, Value, options_of, walk
+from recordsmith.doctor.lint.libraries.control_flow import enclosing, function_of
 from recordsmith.doctor.lint.libraries.models import layers_of
 from recordsmith.doctor.lint.libraries.tensorflow.pipelines import Pipeline
 from recordsmith.doctor.lint.program import Program
@@ -38,6 +39,8 @@ def gradients_lost(program: Program) -> Iterator[Finding]:
     for call in program.calls:
         if call.name == ".apply_gradients" and call.args:
             yield from _to_others(program, call.args[0])
+        elif _is_gradient(call):
+            yield from _outside_its_tape(program, call)
     if program.mentions(_APPLIES) or not any(one.name.startswith("keras.optimizers.") for one in program.calls):
         return
     for call in program.calls:
@@ -49,6 +52,45 @@ def gradients_lost(program: Program) -> Iterator[Finding]:
                 advice="Call `optimizer.apply_gradients(zip(gradients, model.trainable_variables))` in every step.",
             )
             return
+
+
+def _outside_its_tape(program: Program, gradient: Call) -> Iterator[Finding]:
+    """The loss, or the model's output that it is made of, is computed where the tape does not record."""
+    tape, loss = gradient.receiver, gradient.argument(0, "target")
+    around = enclosing(tape.node) if tape is not None and tape.node is not None else ()
+    block = next((one for one, _ in around if isinstance(one, ast.With)), None)
+    if block is None or loss is None or _is_inside(gradient, block) or gradient.argument(1, "sources") is None:
+        return
+    sources = gradient.argument(1, "sources")
+    model = sources.base if isinstance(sources, Item) and _attribute(sources) in _ALL | _TRAINED else None
+    outputs = [
+        one for one in walk(loss) if isinstance(one, Call) and one.name == "()" and model in options_of(one.receiver)
+    ]
+    if _is_beside(loss, block):
+        what, where = "The loss", loss.node
+    elif outputs and all(_is_beside(one, block) for one in outputs):
+        what, where = "The model's output", outputs[0].node
+    else:
+        return
+    yield program.finding(
+        gradients_lost,
+        where or gradient.expression,
+        f"{what} is computed outside the `with` block of the tape, which does not record it: there are no gradients.",
+        advice="Call the model and compute the loss inside the `with` block.",
+    )
+
+
+def _is_inside(call: Call, block: ast.With) -> bool:
+    return any(one is block for site in (call.node, *call.via) if site is not None for one, _ in enclosing(site))
+
+
+def _is_beside(value: Value, block: ast.With) -> bool:
+    """It is computed in the function of a block, and not in the block."""
+    if not isinstance(value, Call | Operation) or value.node is None or not hasattr(value.node, "parent"):
+        return False  # as of `loss += penalty`, which has no expression of its own
+    inside = any(one is block for one, _ in enclosing(value.node))
+    reached = isinstance(value, Call) and _is_inside(value, block)
+    return function_of(value.node) is function_of(block) and not inside and not reached
 
 
 def _is_followed(call: Call) -> bool:

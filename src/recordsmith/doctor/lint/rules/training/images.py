@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import itertools
 import math
 import re
 from collections.abc import Iterator
@@ -15,6 +16,7 @@ from recordsmith.doctor.lint.interpreter.values import (
     Item,
     Literal,
     Operation,
+    Slice,
     Table,
     Value,
     walk,
@@ -29,6 +31,7 @@ from recordsmith.rules import Finding, Severity, rule
 __all__ = ["IMAGE_RULES"]
 
 _DECODER = re.compile(r"tensorflow\.io\.decode_(jpeg|png|image|bmp|gif|webp)")
+_READS_IMAGE = re.compile(_DECODER.pattern + r"|numpy\.load|cv2\.imread|PIL\.Image\.open")
 _PASSES = {
     "tensorflow.cast",
     "tensorflow.image.convert_image_dtype",
@@ -36,11 +39,14 @@ _PASSES = {
     "tensorflow.image.per_image_standardization",
 }
 _MOVES = re.compile(r"tensorflow\.image\.(stateless_)?random_(flip_\w+|crop)")
-_TURNS = re.compile(r"tensorflow\.image\.(flip_\w+|rot90|transpose|crop_to_bounding_box|central_crop)")
+_TURNS = re.compile(
+    r"tensorflow\.image\.(flip_\w+|rot90|transpose|crop_to_bounding_box|central_crop)|cv2\.flip|numpy\.(flip\w*|rot90)"
+)
 _COLOURS = re.compile(r"tensorflow\.image\.adjust_\w+")
 _MOVING_LAYER = re.compile(r"keras\.layers\.Random(Flip|Rotation|Crop|Translation|Zoom)")
 _MASK = re.compile(r"mask|segment|annot|truth|(^|_)seg(_|$)|label_?map", re.IGNORECASE)
 _BOXES = re.compile(r"^[xy](min|max)|(^|[_/])(bbox\w*|box(es)?|[xy](min|max)|keypoints?)($|[_/])", re.IGNORECASE)
+_AXES = (r"(^|_)x\d?$", r"(^|_)y\d?$")  # columns of points, such as "left_eye_x" and "left_eye_y"
 _SAME_SIZE = re.compile(
     r"tensorflow\.image\.(random_flip_\w+|random_(brightness|contrast|hue|saturation)|adjust_\w+)|tensorflow\.clip_by_value"
 )
@@ -148,8 +154,8 @@ def mask_left_behind(program: Program) -> Iterator[Finding]:
             continue
         for other in others:
             found = _apart(moves[0], image, other) or _race(pipeline, moves[0], other)
-            if found is not None:
-                yield program.finding(mask_left_behind, moves[0].expression, found)
+            if found is not None and moves[0].node is not None:
+                yield program.finding(mask_left_behind, moves[0].node, found)
                 break
     yield from _generators_apart(program)
 
@@ -195,9 +201,28 @@ def _moves(value: Value) -> list[Call]:
             found += [one] if by_number or _MOVES.fullmatch(one.name) or _moving_layer(one) is not None else []
             sides = one.args[1:] if _chooses_at_random(one) else ()
             found += [side for side in sides if isinstance(side, Call) and _TURNS.fullmatch(side.name)]
+        elif isinstance(one, Item) and _drawn_bounds(one):
+            found.append(Call("numpy.crop", None, (one.base,), node=one.node))
         elif isinstance(one, Choice) and _decides_at_random(one):
-            found += [side for _, side in one.options if isinstance(side, Call) and _TURNS.fullmatch(side.name)]
+            turned = [_mirrored(side) or side for _, side in one.options]
+            found += [side for side in turned if isinstance(side, Call) and _TURNS.fullmatch(side.name)]
     return found
+
+
+def _drawn_bounds(item: Item) -> set[int]:
+    """The random numbers that decide which part of an image `image[i:i + n, j:j + n]` is."""
+    members = item.index.members if isinstance(item.index, Group) else (item.index,)
+    bounds = [one.lower for one in members if isinstance(one, Slice) and not item.attribute]
+    return {id(call) for call in map(drawn_in, bounds) if call is not None}
+
+
+def _mirrored(value: Value) -> Call | None:
+    """`image[:, ::-1]`, as the call that does the same."""
+    index = value.index if isinstance(value, Item) else None
+    members = index.members if isinstance(index, Group) and not index.is_list else (index,)
+    steps = [one.step for one in members[:2] if isinstance(one, Slice)]
+    turned = any(isinstance(one, Literal) and one.value == -1 for one in steps)
+    return Call("numpy.flip", None, (value.base,), node=value.node) if turned and isinstance(value, Item) else None
 
 
 def _shared_draws(image: Value, other: Value) -> bool:
@@ -205,6 +230,7 @@ def _shared_draws(image: Value, other: Value) -> bool:
     drawn = [
         {id(drawn_in(choice.by)) for choice in walk(value) if isinstance(choice, Choice) and _decides_at_random(choice)}
         | {id(drawn_argument(call)) for call in walk(value) if drawn_argument(call) is not None}
+        | {drawn for item in walk(value) if isinstance(item, Item) for drawn in _drawn_bounds(item)}
         | {id(drawn_in(call.args[0])) for call in walk(value) if isinstance(call, Call) and _chooses_at_random(call)}
         for value in (image, other)
     ]
@@ -244,14 +270,18 @@ def _apart(moved: Call, image: Value, other: Value) -> str | None:
     if any(isinstance(one, Call) and _DECODER.fullmatch(one.name) for one in parts) and image is not other:
         return f"`{name}` moves the image and not the mask that belongs to it: they no longer fit together."
     places = [one for one in parts if isinstance(one, Item) and isinstance(one.index, Literal)]
-    boxes = any(_BOXES.search(str(one.index.value)) for one in places if isinstance(one.index, Literal))
+    names = [one.index.value for one in places if isinstance(one.index, Literal)]
+    lists = [one.index.members for one in parts if isinstance(one, Item) and isinstance(one.index, Group)]
+    columns = [[str(one.value) for one in members if isinstance(one, Literal)] for members in lists]
+    boxes = any(_BOXES.search(str(name)) for name in (*names, *itertools.chain(*columns)))
+    boxes |= any(all(any(re.search(axis, name) for name in each) for axis in _AXES) for each in columns)
     return f"`{name}` moves the image and not its boxes: they no longer fit together." if boxes else None
 
 
 def _is_other_file(moved: Call, image: Call) -> bool:
     """One function moves two images that were decoded from two files: a pair, and not two views of one image."""
     decoded = [
-        {id(one) for one in walk(call) if isinstance(one, Call) and _DECODER.fullmatch(one.name)}
+        {id(one) for one in walk(call) if isinstance(one, Call) and _READS_IMAGE.fullmatch(one.name)}
         for call in (moved, image)
     ]
     return moved.within == image.within and all(decoded) and not decoded[0] & decoded[1]
@@ -260,7 +290,7 @@ def _is_other_file(moved: Call, image: Call) -> bool:
 def _is_mask(moved: Call, value: Value) -> bool:
     """A name or a key says that it belongs to the image: two views of one image may be drawn separately."""
     names = [str(one.index.value) for one in walk(value) if isinstance(one, Item) and isinstance(one.index, Literal)]
-    node = moved.expression.args[0] if moved.expression.args else None
+    node = moved.node.args[0] if isinstance(moved.node, ast.Call) and moved.node.args else None
     names += [one.id for one in ast.walk(node) if isinstance(one, ast.Name)] if node is not None else []
     return any(_MASK.search(name) for name in names)
 

@@ -6,7 +6,7 @@ import ast
 import re
 from collections.abc import Iterator
 
-from recordsmith.doctor.lint.interpreter.values import Call, Group, Literal, Operation, Value
+from recordsmith.doctor.lint.interpreter.values import Call, Group, Item, Literal, Operation, Slice, Value
 from recordsmith.doctor.lint.libraries.models import output_units
 from recordsmith.doctor.lint.libraries.ranks import rank_of
 from recordsmith.doctor.lint.program import Program
@@ -113,18 +113,36 @@ def compared_by_broadcast(program: Program) -> Iterator[Finding]:
     """
     for value in (*program.operations, *program.calls):
         for one, other in _combined(value):
-            predicted = _predicted(one)
-            if predicted is None or output_units(predicted.receiver, program.calls) != 1 or rank_of(other) != 1:
+            inner = _flattened(one)
+            predicted = _predicted(one if inner is None else inner)
+            shapes = ("(n, 1)", "(n,)") if inner is None else ("(n,)", "(n, 1)")
+            if predicted is None or output_units(predicted.receiver, program.calls) != 1:
+                continue
+            if rank_of(other) != (1 if inner is None else 2):
                 continue
             yield program.finding(
                 compared_by_broadcast,
                 value.node or predicted.expression,
-                "The predictions have the shape (n, 1) and the labels (n,): every prediction is combined with every "
-                "label, and the result has n × n values.",
-                advice="Make them one shape first: `model.predict(x).ravel()`, or `tf.squeeze(model(x), axis=-1)`.",
+                f"The predictions have the shape {shapes[0]} and the labels {shapes[1]}: every prediction is combined "
+                "with every label, and the result has n × n values.",
+                advice="Make them one shape first: `model.predict(x).ravel()`, or `tf.squeeze(model(x), axis=-1)`."
+                if inner is None
+                else "Make them one shape first: leave out the squeeze, or squeeze the labels too.",
             )
             break
     yield from compared_by_broadcast_in_torch(program, compared_by_broadcast)
+
+
+def _flattened(value: Value) -> Value | None:
+    """What an array was before its only column was taken: of `tf.squeeze(x, 1)`, `x[:, 0]` and `x.ravel()`."""
+    match value:
+        case Call(name="tensorflow.squeeze" | "numpy.squeeze" | "keras.ops.squeeze"):
+            return value.argument(0)
+        case Call(name=".ravel" | ".flatten" | ".squeeze", receiver=inner):
+            return inner
+        case Item(base=inner, index=Group(members=(Slice(lower=None, upper=None), Literal(value=0 | -1)))):
+            return inner
+    return None
 
 
 def _combined(value: Value) -> tuple[tuple[Value, Value], ...]:

@@ -7,7 +7,19 @@ import re
 from collections.abc import Iterator
 
 from recordsmith.doctor.lint.edits import Edit
-from recordsmith.doctor.lint.interpreter.values import Call, Group, Item, Literal, Many, Operation, Slice, Value, walk
+from recordsmith.doctor.lint.interpreter.values import (
+    Call,
+    Function,
+    Group,
+    Item,
+    Literal,
+    Many,
+    Operation,
+    Slice,
+    Symbol,
+    Value,
+    walk,
+)
 from recordsmith.doctor.lint.libraries.labels import labels_of, plain_labels, targets_of
 from recordsmith.doctor.lint.libraries.models import CompiledModel, layers_of
 from recordsmith.doctor.lint.libraries.rows import rows_of
@@ -17,9 +29,14 @@ from recordsmith.rules import Finding, Severity, rule
 
 __all__ = ["OUTPUT_RULES"]
 
+_LOSS_OF_NUMBERS = re.compile(
+    r"keras\.(losses|metrics)\.(MeanSquaredError|MeanAbsoluteError|Huber|LogCosh|mean_squared_error|mean_absolute_error"
+    r"|mse|mae|MSE|MAE|huber|log_cosh)"
+)
 _LOSSES_OF_NUMBERS = ("mse", "mean_squared_error", "mae", "mean_absolute_error", "huber", "MSE", "MAE")
 _ADDS_WORDS = r"(word_?index|word2idx|word2id|vocab)\w*\[[^\]]*\]\s*=(?!=)"  # `word_index["PAD"] = 0`
 _NORMALISES = re.compile(r"keras\.applications\.(\w+\.)?(ResNet|MobileNet|EfficientNet|DenseNet|Inception|Xception)\w*")
+_APPLIES = r"\b(apply_gradients|apply|minimize|assign_sub|assign)\("
 _BEHAVES_DIFFERENTLY = ("keras.layers.Dropout", "keras.layers.BatchNormalization")
 
 
@@ -130,8 +147,7 @@ def _limited_numbers(program: Program) -> Iterator[Finding]:
     """Numbers that are predicted by a layer that cannot give all of them."""
     for model in program.models:
         loss = model.compile.argument(1, "loss")
-        name = loss.value if isinstance(loss, Literal) else loss.name if isinstance(loss, Call) else ""
-        of_numbers = name in _LOSSES_OF_NUMBERS or str(name).endswith(("MeanSquaredError", "MeanAbsoluteError"))
+        of_numbers = _is_of_numbers(loss)
         if of_numbers and model.activation == "softmax" and (model.units or 0) > 1 and model.last is not None:
             known = [labels for _, labels in targets_of(model) if labels is not None and labels.kind == "numbers"]
             if known:
@@ -157,6 +173,15 @@ def _limited_numbers(program: Program) -> Iterator[Finding]:
                 advice="Leave out the activation of the last layer, where numbers are predicted.",
                 severity=Severity.ERROR,
             )
+        elif model.activation == "sigmoid" and any(map(_is_plain_column, targets)):
+            yield program.finding(
+                output_against_loss,
+                model.last.expression,
+                "The last layer ends with sigmoid: it can only give numbers from 0 to 1, and nothing here scales the "
+                "column that it is to predict.",
+                advice="Leave out the activation of the last layer, or scale the targets to 0..1.",
+                severity=Severity.INFO,
+            )
         elif model.activation == "relu":
             yield program.finding(
                 output_against_loss,
@@ -166,6 +191,13 @@ def _limited_numbers(program: Program) -> Iterator[Finding]:
                 advice="Leave out the activation, unless the numbers are never below 0; then `softplus` cannot die.",
                 severity=Severity.INFO,
             )
+
+
+def _is_plain_column(target: Value | None) -> bool:
+    """It is a column of a table as it was read."""
+    column = None if target is None else plain_labels(target)
+    table = column.base if isinstance(column, Item) and isinstance(column.index, Literal) else None
+    return isinstance(table, Call) and table.name.startswith("pandas.read_")
 
 
 def _goes_below_zero(value: Value) -> bool:
@@ -205,16 +237,22 @@ def accuracy_of_numbers(program: Program) -> Iterator[Finding]:
     """
     for call in program.calls:
         loss, metrics = call.argument(1, "loss"), call.argument(2, "metrics")
-        of_numbers = isinstance(loss, Literal) and loss.value in _LOSSES_OF_NUMBERS
         members = metrics.members if isinstance(metrics, Group) else ()
         accuracy = any(isinstance(one, Literal) and one.value in ("accuracy", "acc") for one in members)
-        if call.name == ".compile" and of_numbers and accuracy and isinstance(loss, Literal):
+        if call.name == ".compile" and accuracy and _is_of_numbers(loss):
             yield program.finding(
                 accuracy_of_numbers,
                 call.expression,
-                f"The loss is {loss.value!r}, so the model predicts numbers, and accuracy counts exact matches only: "
-                "it says nothing here.",
+                "The loss is one for numbers, and accuracy counts exact matches only: it says nothing here.",
             )
+
+
+def _is_of_numbers(loss: Value | None) -> bool:
+    """It is a loss for predicted numbers, by its name, as a function or as an object."""
+    if isinstance(loss, Literal):
+        return loss.value in _LOSSES_OF_NUMBERS
+    name = loss.name if isinstance(loss, Call) else loss.path if isinstance(loss, Symbol) else ""
+    return _LOSS_OF_NUMBERS.fullmatch(name) is not None
 
 
 @rule("P260", "trained-in-inference-mode", Severity.WARNING)
@@ -232,6 +270,15 @@ def trained_in_inference_mode(program: Program) -> Iterator[Finding]:
         `model(x, training=True)` in training, `model(x, training=False)` in validation.
     """
     reported: set[int] = set()
+    if not program.mentions(_APPLIES):
+        return  # gradients of an input, as of an attack on a trained model
+    for node, layer in _own_steps(program):
+        yield program.finding(
+            trained_in_inference_mode,
+            node,
+            "The model is trained in inference mode, because `training=True` is missing: "
+            f"`{layer.name.rpartition('.')[2]}` does not do what it does in training.",
+        )
     for call in program.calls:
         mode = call.argument(None, "training")
         if call.name != "()" or call.receiver is None or not (mode is None or _is_trained_so(program, call, mode)):
@@ -249,6 +296,22 @@ def trained_in_inference_mode(program: Program) -> Iterator[Finding]:
                 f"The model is trained in inference mode, because `training=True` is missing: `{name}` does not do "
                 "what it does in training.",
             )
+
+
+def _own_steps(program: Program) -> Iterator[tuple[ast.Call, Call]]:
+    """`self(x)` inside the tape of a `train_step`, and a layer of the model that does something else in training."""
+    for one in program.instances:
+        step, called = (one.program_class.members.get(name) for name in ("train_step", "call"))
+        if not isinstance(step, Function) or not isinstance(called, Function):
+            continue
+        if "training" not in [name.arg for name in called.definition.args.args]:
+            continue
+        layers = [part for value in one.fields.values() for part in walk(value, 60)]
+        sensitive = next((part for part in layers if isinstance(part, Call) and _behaves_differently(part)), None)
+        for node in ast.walk(step.definition):
+            match node:
+                case ast.Call(func=ast.Name(id="self"), args=[_], keywords=[]) if sensitive and _in_tape(node):
+                    yield node, sensitive
 
 
 def _is_trained_so(program: Program, call: Call, mode: Value) -> bool:

@@ -44,6 +44,7 @@ _SCALES = re.compile(
 _RESCALES_ITSELF = re.compile(
     r"keras\.applications\.(\w+\.)?(EfficientNet(V2)?\w+|MobileNetV3\w+|ConvNeXt\w+|RegNet\w+|ResNetRS\w+)"
 )
+_MASK_NAME = re.compile(r"mask|label|seg|annot|truth|gt|target|trimap", re.IGNORECASE)
 _PREPROCESS = re.compile(
     r"keras\.applications\.(resnet\w*|vgg\d+|mobilenet\w*|inception\w*|xception|densenet)\.preprocess_input"
 )
@@ -241,6 +242,7 @@ def scaled_twice(program: Program) -> Iterator[Finding]:
                 )
     yield from normalised_twice(program, scaled_twice)
     yield from _generators_scaling_twice(program)
+    yield from _preprocessed_twice(program)
     yield from _range_all_but_gone(program, reported)
     for model in program.models:
         layer = next((one for one in model.layers or () if _rescales(one) or _scales_itself(one)), None)
@@ -257,6 +259,26 @@ def scaled_twice(program: Program) -> Iterator[Finding]:
                 "almost black.",
             )
     yield from scaled_twice_in_torch(program, scaled_twice)
+
+
+def _preprocessed_twice(program: Program) -> Iterator[Finding]:
+    """`preprocess_input` in the dataset, and again in the graph of the model."""
+    for model in program.models:
+        compiled = model.compile.receiver
+        outputs = compiled.argument(1, "outputs") if isinstance(compiled, Call) else None
+        inside = _preprocessing(outputs)
+        before = next((one for data in model.trained_on if (one := _preprocessing(data.element)) is not None), None)
+        if inside is not None and before is not None and inside is not before:
+            yield program.finding(
+                scaled_twice,
+                inside.expression,
+                "The model calls `preprocess_input` on images that have gone through it in the dataset already.",
+                advice="Leave out one of the two.",
+            )
+
+
+def _preprocessing(value: Value | None) -> Call | None:
+    return next((one for one in walk(value) if isinstance(one, Call) and _PREPROCESS.fullmatch(one.name)), None)
 
 
 def _range_all_but_gone(program: Program, reported: set[int]) -> Iterator[Finding]:
@@ -339,6 +361,12 @@ def scaled_pixels_made_whole(program: Program) -> Iterator[Finding]:
             )
     yield from _stored_as_whole(program)
     for call in program.calls:
+        if call.name == ".astype" and _drops_shares(call):
+            yield program.finding(
+                scaled_pixels_made_whole,
+                call.expression,
+                "Pixels between 0 and 1 are cast to integers: nearly all become 0, and images are black.",
+            )
         if call.name != "tensorflow.cast":
             continue
         dtype = dtype_named(call.argument(1, "dtype")) or ""
@@ -350,6 +378,15 @@ def scaled_pixels_made_whole(program: Program) -> Iterator[Finding]:
                 f"Pixels that {scaled} has brought to 0..1 are cast to {dtype}: all of them become 0, and images "
                 "black.",
             )
+
+
+def _drops_shares(cast: Call) -> bool:
+    """A coloured image that was brought to 0..1 is cast to integers; a mask of 0 and 255 becomes 0 and 1 so."""
+    dtype, found = dtype_named(cast.argument(0, "dtype")) or "", scaling_of(cast.receiver)
+    shares = found is not None and found.root == "image" and not found.steps and not found.offset
+    coloured = found is not None and found.channels != "" and 0 < found.factor <= 1 / 127
+    named = " ".join([*cast.within, ast.unparse(cast.expression)])
+    return dtype.startswith(("int", "uint")) and shares and coloured and not _MASK_NAME.search(named)
 
 
 def _stored_as_whole(program: Program) -> Iterator[Finding]:

@@ -1,4 +1,4 @@
-"""Rules on how a model is trained: its steps, its learning rate, what is frozen, and what is monitored."""
+"""Rules on how a model is trained: its optimizer and learning rate, what is frozen, and what is monitored."""
 
 from __future__ import annotations
 
@@ -7,162 +7,25 @@ import re
 from collections.abc import Iterator
 
 from recordsmith.doctor.lint.edits import replace_argument
-from recordsmith.doctor.lint.interpreter.loops import pipelines_in
 from recordsmith.doctor.lint.interpreter.values import (
     Call,
-    Function,
     Item,
     Literal,
-    Operation,
     Table,
     Unknown,
     Value,
-    walk,
 )
-from recordsmith.doctor.lint.libraries.tensorflow.pipelines import Pipeline, Stage
 from recordsmith.doctor.lint.program import Program
 from recordsmith.rules import Finding, Severity, rule
 
 __all__ = ["STEP_RULES"]
 
-_FINITE = {"tfrecord", "lines", "fixed", "slices", "tensors", "files", "directory", "tfds", "range"}
-_REPEATS_BY_DEFAULT = re.compile(r"tensorflow\.data\.experimental\.make_(csv|batched_features)_dataset")
-_KEEPS_END = {"map", "batch", "padded_batch", "shuffle", "prefetch", "cache", "with_options", "unbatch"}
 _ADAPTIVE = re.compile(r"keras\.optimizers\.(Adam|AdamW|Nadam|RMSprop|Adamax)")
 _OPTIMIZER = re.compile(r"keras\.optimizers\.[A-Z]\w+|tensorflow\.optimizers\.[A-Z]\w+")
 _LARGEST_RATE = 1.0
+_LARGEST_RATE_OF_SGD = 10.0
 _GETS_BETTER_DOWN = re.compile(r"(val_)?(\w+_)?(loss|mse|mae|rmse|error|mean_squared_error|mean_absolute_error)")
 _GETS_BETTER_UP = re.compile(r"(val_)?(\w+_)?(acc|accuracy|auc|precision|recall|f1|f1_score|iou|dice|mean_io_u)")
-
-
-@rule("P230", "steps-without-repeat", Severity.WARNING)
-def steps_without_repeat(program: Program) -> Iterator[Finding]:
-    """`steps_per_epoch` is given for several epochs, and the dataset is not repeated.
-
-    Why it matters:
-        With `steps_per_epoch`, Keras does not start the dataset again after an epoch: it continues where it stopped. A
-        dataset without `repeat` then ends in the middle of a later epoch, with the warning "Your input ran out of
-        data". Keras 2 stops training there; Keras 3 cuts that epoch short.
-
-    Example:
-        `model.fit(dataset.batch(32), epochs=20, steps_per_epoch=len(x) // 32)`
-
-    Fix:
-        Leave out `steps_per_epoch`, or repeat the dataset: `dataset.repeat().batch(32)`.
-    """
-    for call in program.calls:
-        steps, epochs = call.argument(None, "steps_per_epoch"), call.argument(None, "epochs")
-        if (
-            call.name not in (".fit", ".fit_generator")
-            or steps is None
-            or (isinstance(steps, Literal) and steps.value is None)
-        ):
-            continue
-        once = epochs is None or (isinstance(epochs, Literal) and epochs.value in (1, None))
-        for pipeline in pipelines_in(call.argument(0, "x", "generator")):
-            if once or not _ends(pipeline) or any(_is_even(stage) for stage in pipeline.stages):
-                continue
-            if any(isinstance(one, Call) and one.name == "builtins.len" and _is_dataset(one) for one in walk(steps)):
-                continue  # its own number of batches: Keras starts again, or takes a share of it in every epoch
-            whole = _is_whole_epoch(call, steps)
-            yield program.finding(
-                steps_without_repeat,
-                call.expression,
-                f"{program.name_of(pipeline)} is not repeated, and `steps_per_epoch` makes Keras continue where the "
-                f"last "
-                "epoch stopped: the data runs out in the middle of an epoch, which cuts it short or ends the training.",
-                severity=None if whole else Severity.INFO,
-            )
-
-
-def _is_dataset(length: Call) -> bool:
-    return bool(length.args) and bool(pipelines_in(length.args[0]))
-
-
-def _is_even(stage: Stage) -> bool:
-    """All batches are full, so that `n // size` steps are exactly one pass, which Keras starts again."""
-    return stage.is_batch and stage.constant(1, "drop_remainder") is True
-
-
-def _ends(pipeline: Pipeline) -> bool:
-    """It is of a known and finite kind, and nothing in it repeats."""
-    return all(
-        one.source.kind in _FINITE | {"zip", "mixed"} or _ends_itself(one) for one in pipeline.origins()
-    ) and not any(
-        stage.name in ("apply", "from_generator") or (stage.name == "repeat" and stage.constant(0, "count") != 1)
-        for stage in pipeline.all_stages()
-    )
-
-
-def _ends_itself(pipeline: Pipeline) -> bool:
-    """It comes from a generator of the program that goes over something once, without a `while`."""
-    call = pipeline.source.call
-    given = call.argument(0, "generator") if call is not None and pipeline.source.kind == "generator" else None
-    if not isinstance(given, Function):
-        return False
-    nodes = list(ast.walk(given.definition))
-    endless = any(isinstance(one, ast.While | ast.YieldFrom) for one in nodes)
-    return not endless and any(isinstance(one, ast.For) for one in nodes)
-
-
-def _is_whole_epoch(call: Call, steps: Value) -> bool:
-    """The steps are the size of the data by the size of a batch."""
-    node = next((one.value for one in call.expression.keywords if one.arg == "steps_per_epoch"), None)
-    if any(isinstance(one, Call) and one.name in ("builtins.len", "math.ceil") for one in walk(steps)):
-        return True
-    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div | ast.FloorDiv):
-        return "epoch" not in ast.unparse(node.right).lower()  # else a number of steps is spread over the epochs
-    return any(isinstance(one, Operation) and one.operator in ("/", "//") for one in walk(steps))
-
-
-@rule("P287", "endless-without-steps", Severity.ERROR)
-def endless_without_steps(program: Program) -> Iterator[Finding]:
-    """A dataset that repeats without end is given to `fit`, which is not told how many steps an epoch has.
-
-    Why it matters:
-        The first epoch never ends: nothing is validated and nothing is saved. Keras 2 refuses it with an error.
-
-    Example:
-        `model.fit(dataset.repeat().batch(32), epochs=10)`
-
-    Fix:
-        Leave out `repeat()`, which `fit` does not need; or give `steps_per_epoch`, and `validation_steps` for
-        validation data that repeats.
-    """
-    for model in program.models:
-        for fit in model.fits:
-            for name, steps in (("x", "steps_per_epoch"), ("validation_data", "validation_steps")):
-                pipelines = pipelines_in(fit.argument(0 if name == "x" else None, name))
-                given = fit.argument(None, steps)
-                open_end = given is None or (isinstance(given, Literal) and given.value is None)
-                if not pipelines or not open_end or not fit.exact or not all(map(_is_endless, pipelines)):
-                    continue
-                yield program.finding(
-                    endless_without_steps,
-                    fit.expression,
-                    f"{program.name_of(pipelines[0])} repeats without end, and `{steps}` is not given: the first epoch "
-                    "never ends.",
-                    advice=f"Leave out `repeat()`, or give `{steps}`.",
-                )
-
-
-def _is_endless(pipeline: Pipeline) -> bool:
-    """It is repeated without a count, and nothing takes a part of that."""
-    source = pipeline.source.call
-    endless = (
-        source is not None
-        and _REPEATS_BY_DEFAULT.fullmatch(source.name) is not None
-        and (source.exact and source.argument(None, "num_epochs") is None)
-    )
-    for stage in pipeline.all_stages():
-        count = stage.call.argument(0, "count")
-        if stage.name == "repeat":
-            endless |= stage.call.exact and (
-                count is None or (isinstance(count, Literal) and count.value in (None, -1))
-            )
-        elif stage.name not in _KEEPS_END:
-            return False
-    return endless
 
 
 @rule("P232", "unfrozen-without-compile", Severity.WARNING)
@@ -258,7 +121,7 @@ def _whole_model(value: Value | None) -> Value | None:
 
 @rule("P233", "optimizer-made-in-loop", Severity.ERROR)
 def optimizer_made_in_loop(program: Program) -> Iterator[Finding]:
-    """The optimizer is created again for every batch.
+    """The optimizer is created again for every batch, or for every epoch.
 
     Why it matters:
         Adam and its relatives keep averages of the gradients. A new optimizer forgets them: every step is a first step,
@@ -285,6 +148,24 @@ def optimizer_made_in_loop(program: Program) -> Iterator[Finding]:
                 "The optimizer is created again for every batch: it forgets what it knows about the gradients each "
                 "time.",
             )
+        elif loop is not None and used and _is_of_epochs(loop) and not _makes_a_model(loop):
+            yield program.finding(
+                optimizer_made_in_loop,
+                call.expression,
+                "The optimizer is created again in every epoch, and the model is kept: it forgets what it knows about the "
+                "gradients each time.",
+                severity=Severity.WARNING,
+            )
+
+
+def _is_of_epochs(loop: ast.For) -> bool:
+    return "epoch" in ast.unparse(loop.target).lower()
+
+
+def _makes_a_model(loop: ast.For) -> bool:
+    """It builds something by a function or class whose name says so: a model for each fold or setting."""
+    names = [ast.unparse(one.func) for one in ast.walk(loop) if isinstance(one, ast.Call)]
+    return any(re.search(r"model|Model|Sequential|build|create|clone", name) for name in names if name != "model")
 
 
 def _loop_around(node: ast.AST) -> ast.For | None:
@@ -318,6 +199,8 @@ def class_weight_keys(program: Program) -> Iterator[Finding]:
             continue
         if isinstance(given, Literal) and isinstance(given.value, str):
             found = f"{given.value!r}, which only scikit-learn understands"
+        elif (start := _first_key(given)) is not None:
+            found = f"keys that begin at {start}"
         elif isinstance(given, Table) and given.complete and given.entries:
             keys = list(given.entries)
             classes = 2 if model.units == 1 else model.units
@@ -334,9 +217,18 @@ def class_weight_keys(program: Program) -> Iterator[Finding]:
         )
 
 
+def _first_key(weights: Value | None) -> int | None:
+    """Where the keys of `dict(enumerate(weights, start=1))` begin, unless that is at 0."""
+    match weights:
+        case Call(name="builtins.dict", args=(Call(name="builtins.enumerate") as pairs,)):
+            start = pairs.argument(1, "start")
+            return start.value if isinstance(start, Literal) and isinstance(start.value, int) and start.value else None
+    return None
+
+
 @rule("P235", "learning-rate-too-high", Severity.WARNING)
 def learning_rate_too_high(program: Program) -> Iterator[Finding]:
-    """The learning rate of an adaptive optimizer is far too high.
+    """The learning rate is far too high: 1 or more for an adaptive optimizer, 10 or more for plain SGD.
 
     Why it matters:
         Adam and RMSprop change every weight by about the learning rate in each step, whatever the gradient. Weights are
@@ -359,6 +251,26 @@ def learning_rate_too_high(program: Program) -> Iterator[Finding]:
                 f"A learning rate of {rate.value:g} changes every weight by about {rate.value:g} in each step: the "
                 "weights are destroyed in the first steps.",
             )
+    for model in program.models:
+        optimizer = model.compile.argument(0, "optimizer")
+        rate = optimizer.argument(0, "learning_rate", "lr") if isinstance(optimizer, Call) else None
+        plain = isinstance(optimizer, Call) and optimizer.name == "keras.optimizers.SGD"
+        hidden = any(_is_hidden(layer) for layer in model.layers or ())
+        high = isinstance(rate, Literal) and isinstance(rate.value, int | float) and rate.value >= _LARGEST_RATE_OF_SGD
+        if plain and hidden and high and isinstance(optimizer, Call) and isinstance(rate, Literal):
+            yield program.finding(
+                learning_rate_too_high,
+                optimizer.expression,
+                f"A learning rate of {rate.value:g} is far more than a network with hidden layers can be trained with: "
+                "the loss becomes constant or NaN.",
+                advice="Begin with 0.01.",
+            )
+
+
+def _is_hidden(layer: Call) -> bool:
+    """It ends with an activation that a linear model does not have."""
+    activation = layer.argument(1 if layer.name == "keras.layers.Dense" else None, "activation")
+    return isinstance(activation, Literal) and activation.value in ("relu", "tanh", "elu", "gelu", "selu", "sigmoid")
 
 
 @rule("P258", "monitor-in-wrong-direction", Severity.ERROR)
@@ -400,8 +312,6 @@ def monitor_in_wrong_direction(program: Program) -> Iterator[Finding]:
 
 
 STEP_RULES = [
-    steps_without_repeat,
-    endless_without_steps,
     unfrozen_without_compile,
     everything_frozen,
     optimizer_made_in_loop,

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 
 from recordsmith.doctor.lint.interpreter.values import Call, Element, Group, Value, walk
+from recordsmith.doctor.lint.libraries.image_generators import flow_of
 from recordsmith.doctor.lint.libraries.labels import Labels, targets_of
 from recordsmith.doctor.lint.libraries.models import CompiledModel
 from recordsmith.doctor.lint.libraries.scaling import scaling_of
@@ -194,7 +195,7 @@ def _beyond(model: CompiledModel, labels: Labels | None) -> str | None:
 
 def _bytes_for_binary(model: CompiledModel, target: Value) -> str | None:
     """Masks of 0 and 255, as they were read, for a loss that takes 0 and 1."""
-    found = scaling_of(target) if model.loss == "binary" else None
+    found = scaling_of(target) if model.loss == "binary" and flow_of(target) is None else None
     if found is None or found.root != "image" or found.steps or found.factor != 1 or found.offset:
         return None
     return "The labels are pixels as they were read, from 0 to 255, but the loss takes 0 to 1."

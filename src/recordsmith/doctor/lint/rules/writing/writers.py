@@ -74,7 +74,8 @@ def writer_not_closed(program: Program) -> Iterator[Finding]:
         node = call.expression if call.name in _WRITERS else None
         if node is None or id(node) in seen or id(node) in program.managed or id(node) in closed:
             continue
-        if id(call) not in written or id(call) in given or _leaves(program, node):
+        is_written = id(call) in written or _written_by_key(program, node)
+        if not is_written or id(call) in given or _leaves(program, node):
             continue
         seen.add(id(node))
         yield program.finding(
@@ -82,6 +83,21 @@ def writer_not_closed(program: Program) -> Iterator[Finding]:
             node,
             "This writer is never closed: the last records may never reach the file.",
         )
+
+
+def _written_by_key(program: Program, node: ast.Call) -> bool:
+    """`writers[key] = TFRecordWriter(...)`, beside `writers[key].write(...)`."""
+    match getattr(node, "parent", None):
+        case ast.Assign(targets=[ast.Subscript(value=kept)]):
+            kept_in = ast.unparse(kept)
+        case _:
+            return False
+    for call in program.calls:
+        match call.node:
+            case ast.Call(func=ast.Attribute(value=ast.Subscript(value=base))) if call.name in _WRITES:
+                if ast.unparse(base) == kept_in:
+                    return True
+    return False
 
 
 def _leaves(program: Program, node: ast.Call) -> bool:

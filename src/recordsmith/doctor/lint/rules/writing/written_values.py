@@ -160,7 +160,7 @@ def value_of_other_kind(program: Program) -> Iterator[Finding]:
             continue
         members = value.members if isinstance(value, Group) and not _chooses(call.expression) else ()
         for member in members:
-            given = python_type(member)
+            given = python_type(member) or ("float" if _is_mean(member) else None)
             if given in _REFUSED[kind]:
                 shown = repr(member.value) if isinstance(member, Literal) else f"A value of type {given}"
                 yield program.finding(
@@ -169,6 +169,12 @@ def value_of_other_kind(program: Program) -> Iterator[Finding]:
                     f"{shown} does not belong into a list of kind {kind}: writing stops with a TypeError.",
                 )
                 break
+
+
+def _is_mean(value: Value) -> bool:
+    """One number that numpy computed, with a fraction: protobuf takes numpy's floats for no integers."""
+    means = isinstance(value, Call) and value.name in ("numpy.mean", "numpy.median", "numpy.std", "numpy.var")
+    return means and isinstance(value, Call) and value.exact and len(value.args) == 1 and not value.keywords
 
 
 WRITTEN_VALUE_RULES = [text_in_bytes_list, value_not_in_a_list, value_of_other_kind]

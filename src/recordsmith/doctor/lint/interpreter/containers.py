@@ -137,10 +137,8 @@ def add_members(group: Group, method: str, arguments: Arguments, *, certain: boo
         case "extend", (Group(members=members, grown=grown),):
             added, certain = members, certain and not grown
         case "extend", _:
-            added, certain = (
-                tuple(one.member if isinstance(one, Many) else Item(one, Unknown()) for one in added),
-                False,
-            )
+            added = tuple(one.member if isinstance(one, Many) else Item(one, Unknown()) for one in added)
+            certain = False
         case "insert", (Literal(value=int() as given), _):
             place = given
         case "insert", _:

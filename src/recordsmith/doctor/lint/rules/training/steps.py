@@ -152,8 +152,8 @@ def optimizer_made_in_loop(program: Program) -> Iterator[Finding]:
             yield program.finding(
                 optimizer_made_in_loop,
                 call.expression,
-                "The optimizer is created again in every epoch, and the model is kept: it forgets what it knows about the "
-                "gradients each time.",
+                "The optimizer is created again in every epoch, and the model is kept: it forgets what it knows about "
+                "the gradients each time.",
                 severity=Severity.WARNING,
             )
 

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+pytest.importorskip("cv2", reason="OpenCV is not installed")
+
 # Each piece of work runs in children with so many MB to spare, and ends with success (.) or a MemoryError (M).
 LIMITS = (1, 2, 4, 8, 12, 20, 35, 60)
 

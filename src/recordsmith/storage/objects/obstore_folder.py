@@ -280,7 +280,7 @@ class ObstoreFolder(ObjectFolder):
                 time.sleep(pause)
 
     def _level(self, spent: float) -> int:
-        """Return how loudly to say that a request is tried again: once a minute, so that a user knows what takes long."""
+        """Return how loudly to say that a request is tried again: once a minute, so that users know what takes long."""
         now = time.monotonic()
         if spent < _QUIET_SECONDS or now - self._warned < 60:
             return logging.INFO

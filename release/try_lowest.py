@@ -28,7 +28,7 @@ def main() -> None:
         env=os.environ | {"PATH": f"{builder.parent}{os.pathsep}{os.environ['PATH']}"},
     )
     (wheel,) = WORK.glob("*.whl")
-    python = new_environment("run", f"{wheel}[all,opencv]", "--group", f"{ROOT}/pyproject.toml:test-core")
+    python = new_environment("run", f"{wheel}[all,opencv]", "--group", f"{ROOT}/pyproject.toml:test-core", "pillow>=11")
     chosen = [*tests(), *without_tensorflow()]
     test = [str(python), "-m", "pytest", "-q", "-n", "2", "-p", "no:cacheprovider"]
     subprocess.run([*test, *chosen], check=True, cwd=ROOT)
@@ -47,7 +47,7 @@ def new_environment(name: str, *packages: str) -> Path:
 
 def without_tensorflow() -> list[str]:
     """Return more tests, of those folders whose subject is another library, as far as they need no framework."""
-    frameworks = ("tensorflow", "import torch", "import jax", "import keras", "PIL", "import datasets", "from sybil")
+    frameworks = ("tensorflow", "import torch", "import jax", "import keras", "import datasets", "from sybil")
     files = [path for folder in MORE_TESTS for path in sorted((ROOT / "tests" / folder).rglob("test_*.py"))]
     return [str(path.relative_to(ROOT)) for path in files if not any(name in path.read_text() for name in frameworks)]
 

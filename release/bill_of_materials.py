@@ -5,8 +5,8 @@ It is made from pyproject.toml and from the table of third_party/README.md, so t
 
 from __future__ import annotations
 
-import os
 import re
+import subprocess
 import sys
 import tomllib
 import uuid
@@ -71,7 +71,8 @@ def bill() -> str:
     bom.metadata.component = ours
     # The same commit has the same bill.
     bom.serial_number = uuid.uuid5(uuid.NAMESPACE_URL, f"{name} {version[1]}")
-    bom.metadata.timestamp = datetime.fromtimestamp(int(os.environ.get("SOURCE_DATE_EPOCH", "0")), UTC)
+    committed = subprocess.check_output(["git", "log", "-1", "--format=%ct"], cwd=ROOT, text=True)
+    bom.metadata.timestamp = datetime.fromtimestamp(int(committed), UTC)
     return str(make_outputter(bom, OutputFormat.JSON, SchemaVersion.V1_6).output_as_string(indent=2))
 
 

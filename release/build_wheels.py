@@ -88,8 +88,9 @@ def linked_with_old_glibc(processor: str, work: Path) -> tuple[str, str]:
     is what zig has for such cases: libraries with the symbols of an old version, and no code.
     """
     folder = work / f"glibc-{processor}"
-    if not folder.is_dir():
-        folder.mkdir(parents=True)
+    names = ("libm.so.6", "libpthread.so.0", "libc.so.6", "libld.so.2", "libc_nonshared.a")
+    if not all((folder / name).is_file() for name in names):
+        folder.mkdir(parents=True, exist_ok=True)
         program = folder / "nothing.c"
         program.write_text("int main(void) { return 0; }\n")
         zig = Path(ziglang.__file__).with_name("zig")
@@ -102,7 +103,6 @@ def linked_with_old_glibc(processor: str, work: Path) -> tuple[str, str]:
             shutil.copy(library, folder)
     extra = folder / "glibc_2_28.o"
     subprocess.run([f"{processor}-linux-gnu-gcc", "-O2", "-fPIC", "-c", EXTRA, "-o", extra], check=True)
-    names = ("libm.so.6", "libpthread.so.0", "libc.so.6", "libld.so.2", "libc_nonshared.a")
     libraries = " ".join(str(folder / name) for name in names)
     return f"{libraries} -lgcc_s -lgcc", f"-Wl,-Bstatic -lstdc++ -Wl,-Bdynamic {extra}"
 

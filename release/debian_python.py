@@ -16,12 +16,12 @@ MIRROR = "http://deb.debian.org/debian"
 def unpacked(suite: str, processor: str, work: Path, *, package: str = "python3") -> Path:
     """Return the folder with Debian's Python and the libraries that wheels may count on."""
     root = work / f"{suite}-{processor}"
-    if not root.is_dir():
+    archive = root.with_suffix(".tar")
+    if archive.exists() or not root.is_dir():  # the archive is there until all of it is unpacked
         for tool, needed in {"mmdebstrap": "mmdebstrap", "qemu-aarch64-static": "qemu-user-static"}.items():
             if shutil.which(tool) is None:
                 raise SystemExit(f"{tool} is missing. To do: apt install {needed}")
         root.parent.mkdir(parents=True, exist_ok=True)
-        archive = root.with_suffix(".tar")
         # Development releases are signed for a week at a time, and mirrors may be older than that.
         subprocess.run(
             [
@@ -32,7 +32,7 @@ def unpacked(suite: str, processor: str, work: Path, *, package: str = "python3"
             check=True,
         )
         # Without these: qemu looks at the folder first for every path, and /tmp must stay that of the machine.
-        root.mkdir()
+        root.mkdir(exist_ok=True)
         others = [f"--exclude=./{name}" for name in ("dev", "etc", "tmp", "var")]
         subprocess.run(["tar", "-xf", archive, "-C", root, *others], check=True)
         for name in ("lib", "lib64"):

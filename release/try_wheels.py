@@ -44,11 +44,13 @@ def try_wheel(wheel: Path, python: Path) -> None:
     uv = [sys.executable, "-m", "uv", "pip", "install", "--quiet", "--only-binary", ":all:"]
     install = [*uv, "--python", str(python)]
     subprocess.run([*install, str(wheel), "--group", f"{ROOT}/pyproject.toml:test-core"], check=True)
+    with_demo = subprocess.run([*install, *FOR_THE_DEMO], check=False).returncode == 0
     show = "import recordsmith, sys; print(sys.version.split()[0], recordsmith.__file__)"
     subprocess.run([python, "-c", show], check=True, cwd=python.parent)
-    test = [str(python), "-m", "pytest", "-q", "-n", "2", "-p", "no:cacheprovider"]
+    patient = ("-o", "faulthandler_timeout=7200")  # emulated, a test may take 50 times as long
+    test = [str(python), "-m", "pytest", "-q", "-n", "2", "-p", "no:cacheprovider", *patient]
     subprocess.run([*test, *tests()], check=True, cwd=ROOT)
-    if subprocess.run([*install, *FOR_THE_DEMO], check=False).returncode == 0:
+    if with_demo:
         subprocess.run([python, "-m", "recordsmith", "demo", python.parents[1] / "demo"], check=True, cwd=python.parent)
     else:
         print("There is no OpenCV or scikit-learn for this Python: no demo.", flush=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import resource
 import signal
 import tempfile
 from collections.abc import Iterator
@@ -48,6 +49,18 @@ settings.load_profile("the same every time")
 def _own_cache_folder(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
     """Indexes of files in folders that cannot be written go to the user's cache: not to the real one."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(_cache_folder(tmp_path_factory)))
+
+
+@pytest.fixture
+def memory_limit() -> None:
+    """Skips a test that limits the memory of a process where that has no effect: qemu ignores it."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_AS)
+    tried = 1 << 46
+    resource.setrlimit(resource.RLIMIT_AS, (tried, hard))
+    ignored = resource.getrlimit(resource.RLIMIT_AS)[0] != tried
+    resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
+    if ignored:
+        pytest.skip("the memory of a process cannot be limited here")
 
 
 def _cache_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:

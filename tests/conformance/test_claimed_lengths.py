@@ -118,6 +118,7 @@ def test_a_claimed_length_in_a_pipe(name: str, tmp_path: Path):
     feeder.join()
 
 
+@pytest.mark.usefixtures("memory_limit")
 @pytest.mark.parametrize("name", ["2^31", "2^40"])
 def test_a_length_that_the_file_really_has_and_the_memory_does_not(name: str, tmp_path: Path):
     """A sparse file takes no room on the disk and is as long as it says. Not enough memory is an error like others."""

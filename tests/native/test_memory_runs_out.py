@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+pytest.importorskip("cv2", reason="OpenCV is not installed")
+
 # Each piece of work runs in children with so many MB to spare, and ends with success (.) or a MemoryError (M).
 LIMITS = (1, 2, 4, 8, 12, 20, 35, 60)
 
@@ -133,6 +135,7 @@ READING = "decode decode_steps decode_large records large_records random_access 
 REST = "encode wide_batches loader check check_damaged repair index verify jpeg png images write_columns write_rows"
 
 
+@pytest.mark.usefixtures("memory_limit")
 @pytest.mark.parametrize("work", [READING, REST])
 def test_it_is_a_memory_error(tmp_path: Path, work: str) -> None:
     ends = ends_of(work, LIMITS, tmp_path)
@@ -142,6 +145,7 @@ def test_it_is_a_memory_error(tmp_path: Path, work: str) -> None:
 
 
 @pytest.mark.proof
+@pytest.mark.usefixtures("memory_limit")
 def test_it_is_a_memory_error_at_many_limits(tmp_path: Path) -> None:
     ends = ends_of(f"{READING} {REST}", tuple(range(1, 61)), tmp_path)
     assert not {name: end for name, end in ends.items() if set(end) - set("M.")}

@@ -14,6 +14,8 @@ import tarfile
 import tomllib
 import zipfile
 from collections.abc import Iterator
+from datetime import datetime
+from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
@@ -138,6 +140,14 @@ def test_versions_of_python_agree():
     assert PYPROJECT["tool"]["mypy"]["python_version"] == f"3.{oldest[1]}"
 
 
+def test_a_release_tests_its_wheels_with_every_version_of_python_that_has_the_gil():
+    (chosen,) = PYPROJECT["tool"]["cibuildwheel"]["build"]
+    stated = [line.rpartition("3.")[2] for line in PROJECT["classifiers"] if re.search(r":: 3\.\d+$", line)]
+    assert all(fnmatch(f"cp3{minor}-manylinux_x86_64", chosen) for minor in stated)
+    assert not any(fnmatch(f"cp3{minor}t-manylinux_x86_64", chosen) for minor in stated)
+    assert not fnmatch("cp310-manylinux_x86_64", chosen)
+
+
 def test_the_package_says_its_version_and_its_types():
     declared = PYPROJECT["tool"]["scikit-build"]["metadata"]["version"]
     assert PROJECT["dynamic"] == ["version"]
@@ -159,6 +169,8 @@ def test_the_bill_of_materials_is_complete():
     printed = subprocess.run([sys.executable, str(program)], check=True, capture_output=True, text=True).stdout
     bill = json.loads(printed)
     assert (bill["bomFormat"], bill["metadata"]["component"]["version"]) == ("CycloneDX", recordsmith.__version__)
+    committed = subprocess.check_output(["git", "log", "-1", "--format=%ct"], cwd=ROOT, text=True)
+    assert datetime.fromisoformat(bill["metadata"]["timestamp"]).timestamp() == int(committed)
     components = {part["name"]: part for part in bill["components"]}
     compiled_in = {path.name for path in (ROOT / "third_party").iterdir() if path.is_dir()}
     lines = itertools.chain(PROJECT["dependencies"], *EXTRAS.values())

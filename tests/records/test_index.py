@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import importlib.util
 import os
 import struct
 import subprocess
@@ -343,6 +344,7 @@ def test_the_index_of_dali(path: Path):
     assert Path(written).read_text() == tfrecord2idx(path.read_bytes())
 
 
+@pytest.mark.skipif(importlib.util.find_spec("tfrecord") is None, reason="tfrecord is not installed")
 def test_the_index_of_the_tfrecord_package(path: Path, tmp_path: Path):
     theirs = tmp_path / "theirs"
     # In a process of its own: it registers the same protobuf names as TensorFlow.

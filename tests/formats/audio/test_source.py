@@ -144,6 +144,7 @@ class TestLoading:
             np.testing.assert_array_equal(one, other)
 
     def test_frameworks(self, dataset: rs.Dataset):
+        pytest.importorskip("torch", reason="PyTorch is not installed")
         tensor = next(iter(dataset.audio(channels=1).padded_batch(4).to_torch()))["audio"]
         assert tuple(tensor.shape) == (4, 430)
 

@@ -55,7 +55,8 @@ def steps_without_repeat(program: Program) -> Iterator[Finding]:
                 steps_without_repeat,
                 call.expression,
                 f"{program.name_of(pipeline)} is not repeated, and `steps_per_epoch` makes Keras continue where the "
-                "last epoch stopped: the data runs out in the middle of an epoch, which cuts it short or ends the training.",
+                "last epoch stopped: the data runs out in the middle of an epoch, which cuts it short or ends the "
+                "training.",
                 severity=None if whole else Severity.INFO,
             )
 

@@ -128,6 +128,6 @@ def test_results_are_shown(folder: Path, tmp_path: Path):
     assert "train\n8\n1\n" in shown(made).text
     assert "train\n8\n1\n" in shown(rs.copy(folder, tmp_path / "copy")).text
     assert "train.parquet" in shown(rs.export(folder, tmp_path / "out", to="parquet")).text
-    assert "sound" in shown(rs.repair(folder, tmp_path / "repaired")).text
+    assert "undamaged" in shown(rs.repair(folder, tmp_path / "repaired")).text
     assert "constant-feature" in shown(rs.check(folder)).text
     assert "Sparse" in shown(SCHEMA).text

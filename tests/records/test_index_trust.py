@@ -9,6 +9,7 @@ import shutil
 import struct
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -19,6 +20,7 @@ import pytest
 
 import recordsmith as rs
 from recordsmith import _core
+from recordsmith.dataset.stored import PlaceTable
 from recordsmith.records import index as index_module
 from recordsmith.records.core_failures import StaleIndexError
 from recordsmith.records.index import (
@@ -184,6 +186,28 @@ def test_a_damaged_index_is_built_anew_while_it_is_used(damage: str, way: str, p
     if way == "shuffled":
         assert sorted(first) == list(range(COUNT))
     assert load_index(path).records == COUNT
+
+
+def test_a_thread_that_meets_damage_after_another_reads_from_the_new_index(path: Path):
+    ds = opened(path)
+    old = ds.places()
+    with index_file(path).open("r+b") as file:
+        file.seek(HEADER + 8 * 700)
+        file.write(b"\xff")
+    numbers = np.arange(COUNT, dtype=np.int64)
+
+    def read(table: PlaceTable) -> list[bytes]:
+        try:
+            return table.files.read(numbers, True)
+        except StaleIndexError:
+            if threading.current_thread() is threading.main_thread():
+                other.start()  # and replaces the index, before this thread can
+                other.join()
+            raise
+
+    other = threading.Thread(target=lambda: ds._with_sound_index(read))
+    assert len(ds._with_sound_index(read)) == COUNT
+    assert ds.places() is not old
 
 
 def with_valid_checksum(content: bytes, count: int) -> bytes:

@@ -422,20 +422,27 @@ class StoredDataset:
         return self._with_sound_index(lambda table: table.files.read(numbers, self._verify))
 
     def _with_sound_index(self, read: Callable[[PlaceTable], list[T]]) -> list[T]:
+        table = self.places()
         try:
-            return read(self.places())
+            return read(table)
         except StaleIndexError:
-            before = self.places()
-            damaged = any(index.is_damaged for index in before.indexes)
-            self._forget_indexes()
-            if not damaged:
-                raise  # it left records out, or is of another file: all has been counted wrong
-            # What was read before is right.
-            fresh = PlaceTable(self._load_indexes())
-            if not np.array_equal(fresh.starts, before.starts):
+            current = self.places()
+            fresh = self._rebuilt(table) if current is table else current  # another thread met the damage before
+            if fresh is None:
                 raise
-            self._table = fresh
             return read(fresh)
+
+    def _rebuilt(self, table: PlaceTable) -> PlaceTable | None:
+        """Return the places of new indexes instead of damaged ones; None if what was read before may be wrong."""
+        damaged = any(index.is_damaged for index in table.indexes)
+        self._forget_indexes()
+        if not damaged:
+            return None  # it left records out, or is of another file: all has been counted wrong
+        fresh = PlaceTable(self._load_indexes())
+        if not np.array_equal(fresh.starts, table.starts):
+            return None
+        self._table = fresh
+        return fresh
 
     def _read_compressed(self, index: ShardIndex, numbers: list[int]) -> list[bytes]:
         try:

@@ -52,7 +52,7 @@ class Damage:
         path: the file.
         offset: where, in the (decompressed) file.
         record: the number of the record there.
-        bytes: how far the damage reaches: up to the next sound record, or to the end. None where that is not known.
+        bytes: how far the damage reaches: up to the next undamaged record, or to the end. None where that is not known.
         message: the error's own words.
         found, expected: what is there and what should be, if the error says so.
         looks_like: for "not-a-tfrecord": what the file is, such as "is a Parquet file".
@@ -288,7 +288,7 @@ class DatasetFacts:
         schema: the declared schema; None without one.
         described_by: the file that declares it.
         manifest: what recordsmith.json says; None without one.
-        records: sound records.
+        records: undamaged records.
         bytes: size on disk.
         seconds: how long the pass took.
         looked_at_all: False if a limit on records ended the pass early.

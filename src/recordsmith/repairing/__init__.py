@@ -1,4 +1,4 @@
-"""`rs.repair`: damaged TFRecord files; sound records are kept byte for byte, and lost ones are listed."""
+"""`rs.repair`: damaged TFRecord files; undamaged records are kept byte for byte, and lost ones are listed."""
 
 from recordsmith.repairing.repair_files import repair
 from recordsmith.repairing.repair_result import FileRepair, Gap, Loss, RepairedHeader, RepairResult, lost_text

@@ -124,7 +124,7 @@ class FileRepair:
     Attributes:
         path: the damaged file.
         output: the repaired one; None with dry_run, and where nothing was left to write.
-        action: what was, or with dry_run would be, done: "repaired", "copied" (it is sound), "linked", or "lost": no
+        action: what was, or with dry_run would be, done: "repaired", "copied" (undamaged), "linked", or "lost": no
             record is left in the only file, and none is written.
         compression: None, "gzip" or "zlib".
         bytes: its size.

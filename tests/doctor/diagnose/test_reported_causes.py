@@ -146,14 +146,15 @@ def test_labels_of_places_that_the_loss_leaves_out(padding: int, *, named: bool)
     assert ("T011" in codes(report)) is named, wrong(report)
 
 
+@pytest.mark.parametrize("above", [0, 1000])  # targets that no output reaches
 @pytest.mark.parametrize("squeezes", [True, False])
-def test_a_loss_of_ones_own_is_tried_out(*, squeezes: bool) -> None:
+def test_a_loss_of_ones_own_is_tried_out(*, squeezes: bool, above: int) -> None:
     torch = pytest.importorskip("torch")
 
     def mae(output: Any, target: Any) -> Any:
         return ((output.squeeze(1) if squeezes else output) - target).abs().mean()
 
-    rows = torch.utils.data.TensorDataset(torch.from_numpy(ROWS), torch.from_numpy(ROWS.sum(axis=1)))
+    rows = torch.utils.data.TensorDataset(torch.from_numpy(ROWS), torch.from_numpy(ROWS.sum(axis=1) + above))
     loader = torch.utils.data.DataLoader(rows, batch_size=20, shuffle=True)
     report = found(loader, model=torch.nn.Linear(8, 1), loss=mae)
     assert ("T014" in codes(report)) is not squeezes, wrong(report)

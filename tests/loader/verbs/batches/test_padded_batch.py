@@ -56,6 +56,6 @@ def test_advice_is_about_what_is_wrong(tmp_path: Path):
         list(ds.padded_batch(2, pad_value="a"))
     assert (caught.value.found, caught.value.expected) == ("a", "int64")
     assert "pad_value={'tokens': ...}" in str(caught.value)
-    with pytest.raises(rs.PipelineError, match="longer than the 3") as caught:
+    with pytest.raises(rs.PipelineError, match="longer than the target length 3") as caught:
         list(ds.padded_batch(2, pad_to=3))
     assert "larger pad_to" in str(caught.value)

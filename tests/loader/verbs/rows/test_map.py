@@ -147,7 +147,7 @@ def test_functions_that_give_nothing(
     with pytest.raises(error, match=message) as caught:
         list(chain(ds, stops))
     if error is RuntimeError:
-        assert "stops, which ." in caught.value.__notes__[0]
+        assert ".stops for " in caught.value.__notes__[0]
 
 
 def yields(row: dict[str, Any]) -> Any:

@@ -45,7 +45,7 @@ class SourceFacts:
         files: how many files there are.
         compression: that of the file: "gzip", "zlib" or "none".
         expected_compression: that which the pipeline was told; None where it is not known.
-        damage: what reading it to the end says; empty if it is sound.
+        damage: what reading it to the end says; empty if it is undamaged.
         looks_like: what it is instead of a TFRecord file; empty if it is one.
         payload: what its records are: "example", "sequence_example", ...
         names: the names of the features, or of the feature lists.

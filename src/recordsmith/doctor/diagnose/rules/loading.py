@@ -212,7 +212,7 @@ def files_cannot_be_read(observed: Observations) -> Iterator[Finding]:
         `tf.data.TFRecordDataset("data.tfrecord.gz")` without `compression_type="GZIP"`.
 
     Fix:
-        Pass the compression; `recordsmith repair` recovers the sound records of a damaged file.
+        Pass the compression; `recordsmith repair` recovers the undamaged records of a damaged file.
     """
     source = observed.source
     if source is None or not observed.failure:

@@ -272,7 +272,7 @@ class MissingExtraError(RecordsmithError, ImportError):
 
     >>> print(MissingExtraError("pyarrow", "arrow", purpose="Dataset.to_arrow"))
     Dataset.to_arrow needs pyarrow, which is not installed.
-      to do:    pip install "pyarrow>=14.0.1"
+      to do:    pip install "pyarrow>=15.0"
     """
 
     # ImportError keeps `name` outside the instance's __dict__, where pickling would not see it.

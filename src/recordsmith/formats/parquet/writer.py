@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from recordsmith.errors import import_extra
+from recordsmith.errors import RecordsmithError, import_extra
 from recordsmith.formats.exported.form import METADATA_KEY, ExportedForm
 from recordsmith.formats.exported.values import compact_json
 from recordsmith.formats.exported.writer import ExportWriter
@@ -55,5 +55,12 @@ class ParquetWriter(ExportWriter):
     def _flush(self) -> None:
         arrow = import_extra("pyarrow", "arrow", purpose="Exporting to Parquet")
         table = arrow.concat_tables(self._waiting).cast(self._fields)
-        self._writer.write_table(table, row_group_size=max(1, table.num_rows))
+        try:
+            self._writer.write_table(table, row_group_size=max(1, table.num_rows))
+        except arrow.ArrowNotImplementedError as error:  # up to pyarrow 25: missing tensors of one shape
+            raise RecordsmithError(
+                "This version of pyarrow cannot write a feature to Parquet.",
+                found=f"pyarrow {arrow.__version__}: {error}",
+                advice="Upgrade pyarrow, or export without extension_types (--extension-types).",
+            ) from error
         self._waiting, self._bytes = [], 0

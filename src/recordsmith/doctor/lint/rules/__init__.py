@@ -38,6 +38,7 @@ from recordsmith.doctor.lint.rules.splits.parts import PART_RULES
 from recordsmith.doctor.lint.rules.splits.windows import WINDOW_RULES
 from recordsmith.doctor.lint.rules.torch import TORCH_RULES
 from recordsmith.doctor.lint.rules.torch_data import TORCH_DATA_RULES
+from recordsmith.doctor.lint.rules.torch_training import TORCH_TRAINING_RULES
 from recordsmith.doctor.lint.rules.training.epochs import EPOCH_RULES
 from recordsmith.doctor.lint.rules.training.expected_ranges import EXPECTED_RANGE_RULES
 from recordsmith.doctor.lint.rules.training.gradients import GRADIENT_RULES
@@ -109,6 +110,7 @@ RULES: RuleSet[Program] = RuleSet(
         *MISSING_VALUE_RULES,
         *SPARSE_FEATURE_RULES,
         *TORCH_RULES,
+        *TORCH_TRAINING_RULES,
         *TORCH_DATA_RULES,
         *FOLLOWING_RULES,
     ]

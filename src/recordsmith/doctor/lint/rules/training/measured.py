@@ -10,7 +10,7 @@ from recordsmith.doctor.lint.interpreter.values import Call, Group, Item, Litera
 from recordsmith.doctor.lint.libraries.models import output_units
 from recordsmith.doctor.lint.libraries.ranks import rank_of
 from recordsmith.doctor.lint.program import Program
-from recordsmith.doctor.lint.rules.torch.predictions import (
+from recordsmith.doctor.lint.rules.torch_training.predictions import (
     compared_by_broadcast_in_torch,
     scores_taken_for_probabilities,
 )

@@ -13,8 +13,11 @@ from recordsmith.doctor.lint.libraries.models import CompiledModel
 from recordsmith.doctor.lint.libraries.scaling import scaling_of
 from recordsmith.doctor.lint.libraries.tensorflow.parse_specs import parsed_feature_of
 from recordsmith.doctor.lint.program import Program
-from recordsmith.doctor.lint.rules.torch.outputs import activation_in_torch
-from recordsmith.doctor.lint.rules.torch.targets import labels_against_loss_in_torch, labels_beyond_output_in_torch
+from recordsmith.doctor.lint.rules.torch_training.outputs import activation_in_torch
+from recordsmith.doctor.lint.rules.torch_training.targets import (
+    labels_against_loss_in_torch,
+    labels_beyond_output_in_torch,
+)
 from recordsmith.rules import Finding, Severity, rule
 
 __all__ = ["TARGET_RULES"]

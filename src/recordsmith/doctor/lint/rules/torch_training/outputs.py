@@ -22,7 +22,7 @@ from recordsmith.doctor.lint.libraries.torch.modules import is_module, is_optimi
 from recordsmith.doctor.lint.libraries.torch.tensors import last_layer, tensor_shape
 from recordsmith.doctor.lint.libraries.torch.training import has_no_gradients
 from recordsmith.doctor.lint.program import Program
-from recordsmith.doctor.lint.rules.torch.targets import units_of
+from recordsmith.doctor.lint.rules.torch_training.targets import units_of
 from recordsmith.rules import Finding, Rule, Severity, rule
 
 __all__ = ["OUTPUT_RULES", "activation_in_torch"]

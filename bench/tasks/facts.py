@@ -65,7 +65,7 @@ def _check(context: Context, section: Section, name: str, stored: StoredDataset)
     figure = Figure(name, OURS, "check", answer["seconds"], stored.records, stored.bytes, peak_bytes=answer["peak"])
     section.figures.append(figure)
     speed = stored.bytes / figure.best / 1e9
-    section.outcomes.append(Outcome(name, "check", speed, "GB/s", "two cores", targets.CHECK.get(name)))
+    section.outcomes.append(Outcome(name, "check, with two cores", speed, "GB/s", "two cores", targets.CHECK.get(name)))
 
 
 def _survey(context: Context, stored: StoredDataset, peer: str, times: int, paths: list[Any]) -> dict[str, Any]:

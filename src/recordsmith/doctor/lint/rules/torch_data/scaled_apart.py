@@ -205,7 +205,10 @@ def _difference(first: list[Call], second: list[Call], one: str, other: str) -> 
         return None
     if before is None or after is None:
         with_it, without = (one, other) if after is None else (other, one)
-        return f"`Normalize` is applied to {with_it}, but not to {without}: the model gets inputs of another range."
+        return (
+            f"`Normalize` is applied to {with_it}, and {without} is not normalised: the model gets inputs of another "
+            "range."
+        )
     return f"{other} and {one} are normalised with different constants: the model gets inputs of another range."
 
 

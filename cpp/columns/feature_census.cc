@@ -44,9 +44,14 @@ Status CensusTaker::add(const std::uint8_t* payload, std::size_t size) {
   ++census_.payloads[static_cast<std::size_t>(kind)];
   if (kind != PayloadKind::kExample && kind != PayloadKind::kSequenceExample) return Status::ok();
 
+  Status status = parse_sequence_example(payload, size, &features_, &lists_);
+  if (status.is_ok()) count_features();
   features_.restart();
   lists_.restart();
-  RECORDSMITH_RETURN_IF_ERROR(parse_sequence_example(payload, size, &features_, &lists_));
+  return status;
+}
+
+void CensusTaker::count_features() {
   std::size_t place = 0;
   for (const auto& entry : features_.entries()) {
     FeatureFacts& of = facts(entry.key, false, place++);
@@ -60,7 +65,6 @@ Status CensusTaker::add(const std::uint8_t* payload, std::size_t size) {
     ++of.records;
     for (const WireFeature& step : entry.value) count(step, &of);
   }
-  return Status::ok();
 }
 
 void CensusTaker::add(const Census& later) {

@@ -49,6 +49,7 @@ class CensusTaker {
   Census& census() { return census_; }
 
  private:
+  void count_features();  // of the current record
   // Of the feature that is `place`-th in its record, where most records have the same.
   FeatureFacts& facts(std::string_view key, bool in_steps, std::size_t place);
   static void count(const WireFeature& feature, FeatureFacts* facts);

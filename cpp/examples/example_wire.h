@@ -102,8 +102,8 @@ class WireMap {
   const std::vector<Entry>& entries() const { return entries_; }
   const Value* find(std::string_view key) const;
   void insert(std::string_view key, Value value);  // replaces
-  // Removes all entries, for the next record. While its keys are those of this one, in the same order, none of them can
-  // be a repetition, and none is searched for.
+  // Removes all entries, for the next record; the payload of this one must still exist. While the keys of the next are
+  // those of this one, in the same order, none of them can be a repetition, and none is searched for.
   void restart();
 
  private:

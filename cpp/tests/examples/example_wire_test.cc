@@ -109,13 +109,13 @@ TEST(features_that_are_used_again_are_those_of_new_ones) {
     std::string entries;
     for (std::size_t i = 0; i < keys.size(); ++i) entries += entry(keys[i], int64_list({static_cast<std::int64_t>(i)}));
     const Parsed expected(example({entries}));
-    again.restart();
     CHECK_OK(parse_example(bytes_of(expected.payload), expected.payload.size(), &again));
     CHECK_EQUAL(again.entries().size(), expected.features.entries().size());
     for (std::size_t i = 0; i < again.entries().size(); ++i) {
       CHECK(again.entries()[i].key == expected.features.entries()[i].key);
       CHECK(int64s_of(&again.entries()[i].value) == int64s_of(&expected.features.entries()[i].value));
     }
+    again.restart();
   }
 }
 

@@ -118,7 +118,7 @@ def test_errors_are_pickled_whole(kind, again):
 
 def test_a_missing_extra_names_the_command():
     error = MissingExtraError("pyarrow", "arrow", purpose="Dataset.to_arrow")
-    assert 'pip install "pyarrow>=14.0.1"' in str(error)
+    assert 'pip install "pyarrow>=15.0"' in str(error)
     assert isinstance(error, ImportError)
     assert error.name == "pyarrow"
     same = pickle.loads(pickle.dumps(error))
@@ -128,7 +128,7 @@ def test_a_missing_extra_names_the_command():
 
 def test_the_command_works_without_pip_and_without_an_installed_package(monkeypatch):
     monkeypatch.setattr("importlib.util.find_spec", lambda _: None)  # as in the environments that uv makes
-    assert 'to do:    uv pip install "pyarrow>=14.0.1"' in str(MissingExtraError("pyarrow", "arrow"))
+    assert 'to do:    uv pip install "pyarrow>=15.0"' in str(MissingExtraError("pyarrow", "arrow"))
 
     def not_installed(name):
         raise importlib.metadata.PackageNotFoundError(name)

@@ -409,5 +409,5 @@ class TestArrow:
     def test_without_pyarrow_the_command_is_named(self, monkeypatch):
         monkeypatch.setitem(sys.modules, "pyarrow", None)
         for column in (byte_column([b"a"]), ragged([[1]])):
-            with pytest.raises(MissingExtraError, match=r'pip install "pyarrow>=14.0.1"'):
+            with pytest.raises(MissingExtraError, match=r'pip install "pyarrow>=15.0"'):
                 column.to_arrow()

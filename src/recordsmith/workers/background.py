@@ -14,7 +14,7 @@ from collections.abc import Callable
 
 __all__ = ["start_in_background"]
 
-_PATIENCE = 5.0  # seconds for all threads together: what takes longer is not in such code, or very unlikely to be
+_PATIENCE = 5.0  # seconds, for all threads together
 
 _stops: dict[threading.Thread, Callable[[], object]] = {}
 

@@ -57,10 +57,10 @@ class ParquetWriter(ExportWriter):
         table = arrow.concat_tables(self._waiting).cast(self._fields)
         try:
             self._writer.write_table(table, row_group_size=max(1, table.num_rows))
-        except arrow.ArrowNotImplementedError as error:  # up to pyarrow 25: missing tensors of one shape
+        except arrow.ArrowNotImplementedError as error:  # such as missing tensors of one shape, up to pyarrow 25
             raise RecordsmithError(
                 "This version of pyarrow cannot write a feature to Parquet.",
                 found=f"pyarrow {arrow.__version__}: {error}",
-                advice="Upgrade pyarrow, or export without extension_types (--extension-types).",
+                advice="Try a newer pyarrow. If you export with extension_types (--extension-types), leave it out.",
             ) from error
         self._waiting, self._bytes = [], 0
